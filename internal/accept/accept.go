@@ -98,6 +98,8 @@ type PlanContext struct {
 	Cluster Reach
 	// Include are the checks in addition to the gates.
 	Include []string
+	// Killed are the killed runs whose objects this run removes.
+	Killed []string
 }
 
 // Reach returns the cluster once it is ready.
@@ -158,7 +160,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	ctx, x.cancel = context.WithCancelCause(ctx)
 	defer x.cancel(nil)
-	p, err := o.Playbook(PlanContext{RunID: x.run.ID(), Cluster: x.reach, Include: x.include})
+	p, err := o.Playbook(PlanContext{RunID: x.run.ID(), Cluster: x.reach, Include: x.include, Killed: x.killedRuns()})
 	if err != nil {
 		return Report{}, errors.Join(err, x.run.Close())
 	}

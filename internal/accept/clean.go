@@ -44,3 +44,12 @@ func (x *execution) removeObjects(ctx context.Context, g kube.Guest, run string)
 	}
 	return errors.Join(err, x.withoutUnlisted(run, g.RemoveRayClusters(ctx, x.opts.Site.Ray.Namespace, run)))
 }
+
+// killedRuns are the IDs of the killed runs whose objects are removed.
+func (x *execution) killedRuns() []string {
+	var out []string
+	for _, k := range x.killed {
+		out = append(out, k.id)
+	}
+	return out
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/gate/ray"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
@@ -35,7 +36,13 @@ func TestTheRayClusterOfAKilledRunIsDeleted(t *testing.T) {
 	}
 	o := holding(t, dir, c, nil)
 	killed := unfinished(t, dir, using(func() {}))
-	o.Playbook = using(func() { create("ray", "own", newest(t, dir, killed)) })
+	playbook := using(func() { create("ray", "own", newest(t, dir, killed)) })
+	o.Playbook = func(c PlanContext) (plan.Plan, error) {
+		if c.RunID != "" && !slices.Equal(c.Killed, []string{killed}) {
+			t.Errorf("killed runs %q, want %s", c.Killed, killed)
+		}
+		return playbook(c)
+	}
 	create("ray", "ray", "")
 	create("ray", "firstlight-killed", killed)
 	create("ray", "firstlight-other", "other")
@@ -90,7 +97,12 @@ func (r reads) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return err
 	}
-	figures, err := json.Marshal(map[string]any{"uid": found.GetUID(), "generation": found.GetGeneration()})
+	identity, err := ray.Identify(ctx, c, &site.Ray{Namespace: "ray", Cluster: "ray"})
+	if err != nil {
+		return err
+	}
+	_, spec, _ := strings.Cut(identity, "spec ")
+	figures, err := json.Marshal(map[string]any{"uid": found.GetUID(), "spec": spec})
 	if err != nil {
 		return err
 	}
@@ -106,34 +118,33 @@ func TestVerdictsAreOfOneRayCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
-		uid        types.UID
-		generation int64
-		want       string
+		uid     types.UID
+		version string // of Ray, in the spec
+		want    string
 	}{
-		"the same":   {"one", 1, ""},
-		"recreated":  {"two", 1, "RayCluster ray/ray: UID one, generation 1 then, UID two, generation 1 now"},
-		"other spec": {"one", 2, "UID one, generation 1 then, UID one, generation 2 now"},
-		"deleted":    {"", 0, "cannot read RayCluster ray/ray"},
+		"the same":   {"one", "2.52.0", ""},
+		"recreated":  {"two", "2.52.0", "then, UID two, spec"},
+		"other spec": {"one", "2.53.0", "RayCluster ray/ray: UID one, spec"},
+		"deleted":    {"", "", "cannot read RayCluster ray/ray"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := sharedCluster()
-			put := func(uid types.UID, generation int64) {
+			put := func(uid types.UID, version string) {
 				t.Helper()
 				api := c.Dynamic.Resource(kube.RayClusters()).Namespace("ray")
 				_ = api.Delete(t.Context(), "ray", metav1.DeleteOptions{}) // not found the first time
 				if uid == "" {
 					return
 				}
-				u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "ray.io/v1", "kind": "RayCluster"}}
+				u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "ray.io/v1", "kind": "RayCluster", "spec": map[string]any{"rayVersion": version}}}
 				u.SetName("ray")
 				u.SetUID(uid)
-				u.SetGeneration(generation)
 				if _, err := api.Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			put("one", 1)
+			put("one", "2.52.0")
 			o := holding(t, t.TempDir(), c, nil)
 			o.SiteFile = merged
 			parsed, err := site.Parse("site.yaml", merged)
@@ -148,7 +159,7 @@ func TestVerdictsAreOfOneRayCluster(t *testing.T) {
 			if err != nil || first.Verdict != check.Passed {
 				t.Fatalf("%+v, %v", first, err)
 			}
-			put(tt.uid, tt.generation)
+			put(tt.uid, tt.version)
 			var notes []string
 			o.From, o.Note = "telemetry", func(text string) { notes = append(notes, text) }
 			r, err := Run(t.Context(), o)

@@ -53,6 +53,8 @@ type Access struct {
 	Page bool
 	// RunID is the value of the run label of every created object.
 	RunID string
+	// Killed are the killed runs whose objects this run removes.
+	Killed []string
 }
 
 // Tools are the hosts, with the programs of the GPU driver and of DCGM where the site says; nil without hosts.

@@ -32,7 +32,7 @@ func rayFaults() []FaultKind {
 		},
 		{
 			Kind: "ray-gpus-short", Gate: "gpustack", Needs: needsRay, TargetForm: FormNode, DefaultTarget: "gpu-03",
-			Summary: "spine ray: the raylet of a worker offers one GPU less than its node has", Suspect: `{node}`,
+			Summary: "spine ray: the container of a worker has one GPU less than its pod requests; Ray offers all, as KubeRay passes the request as num-gpus", Suspect: `{node}`,
 			apply: func(d *draft, t target, _ Fault) { d.Nodes[t.node].RayGPUsShort = true },
 		},
 		{

@@ -341,8 +341,8 @@ type Node struct {
 	ToBeDeleted bool
 	// KernelDeadlock: node-problem-detector reports a deadlock of its kernel.
 	KernelDeadlock bool
-	// RayNotReady, RayGPUsShort, RayCommitFails: the raylet of its Ray worker does not start, offers one GPU
-	// less, does not commit bundles.
+	// RayNotReady, RayGPUsShort, RayCommitFails: the raylet of its Ray worker does not start, its container has
+	// one GPU less than its pod requests, its raylet does not commit bundles.
 	RayNotReady, RayGPUsShort, RayCommitFails bool
 	// NoDNS: its pods cannot resolve names.
 	NoDNS bool

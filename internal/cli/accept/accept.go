@@ -238,7 +238,7 @@ func (f *acceptFlags) run(ctx context.Context, s cmdutil.Streams) (err error) {
 		}
 	}
 	o.Playbook = func(run accept.PlanContext) (plan.Plan, error) {
-		reach := gate.Access{Hosts: t.Hosts, Dial: t.Hosts.Dial, Cluster: run.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, Page: f.page, RunID: run.RunID}
+		reach := gate.Access{Hosts: t.Hosts, Dial: t.Hosts.Dial, Cluster: run.Cluster, Monitored: t.WaitMonitored, Kubeconfig: t.Kubeconfig, Page: f.page, RunID: run.RunID, Killed: run.Killed}
 		if addition != nil {
 			return capacity.Plan(t.Site, t.Profile, *addition, reach)
 		}

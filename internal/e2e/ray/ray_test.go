@@ -4,16 +4,20 @@ package ray_test
 
 import (
 	"context"
+	"net/http"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/e2e/binary"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/probe/ray"
 	"github.com/firstlight/firstlight/internal/suite"
 )
 
@@ -90,5 +94,38 @@ func requireClean(t *testing.T) {
 	}
 	if left, err := (kube.Guest{Cluster: cluster}).Leftovers(t.Context()); err != nil || len(left) > 0 {
 		t.Errorf("left by runs: %v, %v", left, err)
+	}
+	requireCleanHead(t, cluster)
+}
+
+// requireCleanHead requires that a head that is ready has no job, and no placement group that was not removed.
+func requireCleanHead(t *testing.T, cluster *kube.Cluster) {
+	t.Helper()
+	heads, err := cluster.Client.CoreV1().Pods("ray").List(t.Context(), metav1.ListOptions{LabelSelector: "ray.io/node-type=head"})
+	if err != nil || len(heads.Items) != 1 {
+		t.Fatalf("%d heads, %v", len(heads.Items), err)
+	}
+	ready := slices.ContainsFunc(heads.Items[0].Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+	if !ready {
+		return
+	}
+	address, stop, err := cluster.Forward(t.Context(), "ray", heads.Items[0].Name, ray.Port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	client := ray.Client{Address: address, HTTP: ray.NewHTTPClient()}
+	if jobs, err := client.Do(t.Context(), http.MethodGet, ray.JobsPath, nil); err != nil || strings.TrimSpace(string(jobs)) != "[]" {
+		t.Errorf("jobs of Ray: %s, %v, want none", jobs, err)
+	}
+	raw, err := client.Do(t.Context(), http.MethodGet, ray.GroupsPath+"?detail=True", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := ray.ParseGroups(raw)
+	if err != nil || slices.ContainsFunc(groups.List, func(g ray.Group) bool { return g.State != ray.Removed }) {
+		t.Errorf("placement groups %+v, %v, want none", groups.List, err)
 	}
 }

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -42,26 +43,45 @@ type rayCluster struct {
 type workerGroup struct {
 	Name     string `json:"groupName"`
 	Replicas *int   `json:"replicas"`
+	Min      *int   `json:"minReplicas"`
 	Max      *int   `json:"maxReplicas"`
 	Hosts    int    `json:"numOfHosts"`
 	Suspend  bool   `json:"suspend"`
-	// Start are the parameters of ray start.
-	Start    map[string]string `json:"rayStartParams"`
-	Template struct {
+	// Start are the parameters of ray start. Resources replace those of them, since KubeRay 1.5.
+	Start     map[string]string `json:"rayStartParams"`
+	Resources map[string]string `json:"resources"`
+	Template  struct {
 		Spec corev1.PodSpec `json:"spec"`
 	} `json:"template"`
 }
 
 // hasGPUs reports whether Ray may get GPUs with the group's pods: they request some, or ray start adds some.
 func (w *workerGroup) hasGPUs() bool {
-	given, ok := w.Start["num-gpus"]
-	count, err := strconv.ParseFloat(given, 64)
-	return kube.PodRequest(&w.Template.Spec, kube.GPUResource) > 0 || ok && (err != nil || count > 0)
+	if kube.PodRequest(&w.Template.Spec, kube.GPUResource) > 0 {
+		return true
+	}
+	if given, ok := w.Start["num-gpus"]; ok && quantity(given) {
+		return true
+	}
+	for name, given := range w.Resources {
+		// KubeRay: a name with this end is num-gpus, in any case (IsGPUResourceKey).
+		if strings.HasSuffix(strings.ToLower(name), "gpu") && quantity(given) {
+			return true
+		}
+	}
+	return false
 }
 
-// scales reports whether the autoscaler may change its number of pods. KubeRay: no maxReplicas means no limit.
+// quantity reports whether a number of GPUs is above 0, or cannot be read.
+func quantity(text string) bool {
+	q, err := resource.ParseQuantity(text)
+	return err != nil || q.Sign() > 0
+}
+
+// scales reports whether the autoscaler may change its number of pods. KubeRay: no minReplicas means 0, no maxReplicas
+// means no limit.
 func (w *workerGroup) scales() bool {
-	return !w.Suspend && (w.Max == nil || w.Replicas == nil || *w.Max > *w.Replicas)
+	return !w.Suspend && (w.Replicas == nil || w.Min == nil || *w.Min < *w.Replicas || w.Max == nil || *w.Max > *w.Replicas)
 }
 
 // observeCluster records the RayCluster.
@@ -93,6 +113,7 @@ func parseCluster(raw []byte, found *unstructured.Unstructured) (clusterFigures,
 	}
 	f := clusterFigures{
 		UID:   string(found.GetUID()),
+		Spec:  specDigest(found, c.Spec.Scales),
 		State: c.Status.State, Reason: c.Status.Reason, Suspended: c.Spec.Suspend, Generation: found.GetGeneration(), Observed: c.Status.Observed,
 		Conditions: c.Status.Conditions, Groups: []group{},
 	}
@@ -144,6 +165,12 @@ func podOf(p *corev1.Pod) podFigures {
 		// KubeRay: the first container of the spec runs Ray. The kubelet sorts the statuses by name.
 		if len(p.Spec.Containers) > 0 && c.Name == p.Spec.Containers[0].Name {
 			f.Restarts = int(c.RestartCount)
+			if c.State.Running != nil {
+				f.Started = timeOf(c.State.Running.StartedAt)
+			}
+			if c.LastTerminationState.Terminated != nil {
+				f.Ended = timeOf(c.LastTerminationState.Terminated.FinishedAt)
+			}
 		}
 		if c.State.Waiting != nil {
 			f.Reason = c.State.Waiting.Reason
@@ -155,6 +182,14 @@ func podOf(p *corev1.Pod) podFigures {
 		f.Reason = string(p.Status.Phase)
 	}
 	return f
+}
+
+// timeOf is a time of the API; nil if it is zero.
+func timeOf(at metav1.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return new(at.UTC())
 }
 
 // live are the pods that are not being deleted.

@@ -13,9 +13,12 @@ const (
 	kindPods     = "ray-pods"         // []podFigures
 	kindVersion  = "ray-version"      // versionFigures
 	kindNodes    = "ray-nodes"        // []probe.Node
+	kindLeft     = "ray-jobs-left"    // leftFigures
 	kindUsage    = "ray-usage"        // probe.Usage
+	kindOthers   = "ray-groups"       // []othersFigures, without a report about the usage
 	kindProof    = "placement-group"  // proofFigures; its target is targetFits or targetTooLarge
 	kindAfter    = "ray-pods-after"   // []podFigures
+	kindRaylets  = "ray-nodes-after"  // []probe.Node
 )
 
 // The targets of the two proofs.
@@ -43,7 +46,10 @@ type clusterFigures struct {
 	State     string `json:"state"`
 	Reason    string `json:"reason,omitempty"`
 	Suspended bool   `json:"suspended,omitempty"`
-	// Generation is that of the spec, Observed the one that the operator has reconciled last.
+	// Spec is the digest of the spec, without what the autoscaler changes.
+	Spec string `json:"spec"`
+	// Generation is that of the spec. Observed is the one of the operator's last change of the status: KubeRay does not
+	// write it alone.
 	Generation int64       `json:"generation"`
 	Observed   int64       `json:"observed"`
 	Conditions []condition `json:"conditions"`
@@ -83,8 +89,10 @@ type podFigures struct {
 	Ready   bool   `json:"ready"`
 	// Terminating: it is being deleted.
 	Terminating bool `json:"terminating,omitempty"`
-	// Restarts of its Ray container.
-	Restarts int `json:"restarts"`
+	// Restarts of its Ray container. Started is when it started last, Ended when it ended before.
+	Restarts int        `json:"restarts"`
+	Started  *time.Time `json:"started,omitempty"`
+	Ended    *time.Time `json:"ended,omitempty"`
 	// Reason that it is not ready.
 	Reason string `json:"reason,omitempty"`
 }
@@ -101,6 +109,8 @@ type proofFigures struct {
 	Job probe.Job `json:"job"`
 	// Group is the group before the gate stopped the job; nil: the job created no group.
 	Group *probe.Group `json:"group,omitempty"`
+	// Counts are the results of the tasks on its bundles.
+	Counts []count `json:"counts,omitempty"`
 	// SteadySeconds is how long the group was seen in that state.
 	SteadySeconds float64 `json:"steadySeconds"`
 	// Removed: the group was gone after the job.

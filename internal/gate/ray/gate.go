@@ -23,6 +23,8 @@ type Deps struct {
 	// Cluster connects to the cluster; it may wait until the cluster is up.
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
 	RunID   string
+	// Killed are killed runs, whose Ray jobs are ended.
+	Killed []string
 	// Clock defaults to the real clock, Wait to a timer.
 	Clock clock.PassiveClock
 	Wait  func(ctx context.Context, d time.Duration) error
@@ -88,10 +90,11 @@ func (g *Gate) Describe() []string {
 	return []string{
 		fmt.Sprintf("create a suspended RayCluster, which has no pods, in %s, wait until KubeRay has reconciled it, and delete it", g.site.Ray.Namespace),
 		fmt.Sprintf("read RayCluster %s and its pods", g.ref()),
-		"read the version, nodes and usage of Ray from the head, through a forwarded port",
-		fmt.Sprintf("submit a Ray job that reserves a placement group of %d bundles with %d GPUs each (STRICT_SPREAD), check that it is placed as a whole, and stop the job", n, g.gpus),
+		"read the version, nodes and usage of Ray from the head, through a forwarded port; stop the Ray jobs that killed runs left",
+		fmt.Sprintf("submit a Ray job that reserves a placement group of %d bundles with %d GPUs each (STRICT_SPREAD), "+
+			"check that it is placed as a whole, count the GPUs with nvidia-smi -L in a task on each bundle, and stop the job", n, g.gpus),
 		fmt.Sprintf("the same with %d bundles, and check that no bundle is placed", n+1),
-		"read the pods again: none may have restarted",
+		"read the pods and the nodes of Ray again: none may have restarted",
 	}
 }
 

@@ -1,11 +1,14 @@
 package ray
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +65,9 @@ func group2(state, scheduling string, nodes ...string) *probe.Group {
 	return g
 }
 
+// readAt is when the observations were made.
+var readAt = time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+
 // healthy are the observations of a RayCluster with a worker on each of two nodes, and a head on another node.
 func healthy(t *testing.T) (*Gate, []check.Observation) {
 	t.Helper()
@@ -79,13 +85,20 @@ func healthy(t *testing.T) (*Gate, []check.Observation) {
 	o.Add(kindPods, g.ref(), true, pods)
 	o.Add(kindOperator, "ray", true, operatorFigures{State: suspended, WithinSeconds: 120})
 	o.Add(kindVersion, "head", true, versionFigures{"2.52.0"})
-	o.Add(kindNodes, "head", true, []probe.Node{
+	raylets := []probe.Node{
 		{ID: "n0", Address: "10.0.0.1", Head: true, State: probe.Alive}, {ID: "n1", Address: "10.0.0.2", State: probe.Alive, GPUs: 8}, {ID: "n2", Address: "10.0.0.3", State: probe.Alive, GPUs: 8},
-	})
+	}
+	o.Add(kindNodes, "head", true, raylets)
+	o.Add(kindLeft, "head", true, leftFigures{Ended: []string{}})
 	o.Add(kindUsage, "head", true, probe.Usage{Known: true, Total: 16})
-	o.Add(kindProof, targetFits, true, proofFigures{Bundles: 2, GPUs: 8, Job: running, Group: group2(probe.Created, "FINISHED", "n1", "n2"), Removed: true})
+	o.Add(kindProof, targetFits, true, proofFigures{Bundles: 2, GPUs: 8, Job: running, Group: group2(probe.Created, "FINISHED", "n1", "n2"),
+		Counts: []count{{Bundle: 0, Node: "n1", GPUs: 8}, {Bundle: 1, Node: "n2", GPUs: 8}}, Removed: true})
 	o.Add(kindProof, targetTooLarge, true, proofFigures{Bundles: 3, GPUs: 8, Job: running, Group: group2(probe.Pending, "INFEASIBLE", "", "", ""), SteadySeconds: 2, Removed: true})
 	o.Add(kindAfter, g.ref(), true, pods)
+	o.Add(kindRaylets, "head", true, raylets)
+	for i := range o.List {
+		o.List[i].At = readAt
+	}
 	return g, o.List
 }
 
@@ -101,7 +114,7 @@ func TestRules(t *testing.T) {
 		when("the operator reconciles", set(kindOperator, `.state`, "")).Fails("kuberay-operator", "did not reconcile"),
 		when("the probe remains suspended", set(kindOperator, `.resumed`, true)).Fails("suspended RayCluster in namespace ray", "spec.suspend was set to false"),
 		when("the probe has no pods", set(kindOperator, `.pods`, 1)).Fails("suspended RayCluster in namespace ray", "has 1 pods"),
-		when("the operator has seen the spec", set(kindCluster, `.generation`, 2)).Fails("kuberay-operator", "generation 1"),
+		when("a change of the spec does not change the status", set(kindCluster, `.generation`, 2)).Passes(),
 		when("the RayCluster is ready", set(kindCluster, `.state`, "failed")).Fails("RayCluster ray/ray", `in state "failed"`),
 		when("it is not suspended", set(kindCluster, `.suspended`, true)).Fails("RayCluster ray/ray", "is suspended"),
 		when("KubeRay can create pods", set(kindCluster, `.conditions[0].status`, "True")).Fails("RayCluster ray/ray", "cannot create its pods"),
@@ -124,6 +137,22 @@ func TestRules(t *testing.T) {
 		when("Ray has only pods", set(kindNodes, `[0].address`, "10.0.0.9"), set(kindNodes, `[0].gpus`, 8)).Fails("Ray node 10.0.0.9", "is not a pod"),
 		when("the head offers only GPUs that it requests", set(kindNodes, `[0].gpus`, 8)).Fails("pod head", "Ray has 8 GPUs of pod head, which requests 0"),
 		when("the GPUs are free", set(kindUsage, `.used`, 1)).Unobserved("GPUs of Ray", "1 of 16 GPUs are in use"),
+		when("no group of a killed run remains", set(kindLeft, `.remain`, []string{"firstlight-r0-group-fits"})).Fails("placement groups of Ray", "firstlight-r0-group-fits still exists"),
+		when("a task ran on each bundle", set(fits, `.counts[1]`, checktest.LeftOut)).Fails(second, "no task ran with the GPUs of "+second),
+		when("a worker process started", set(fits, `.counts[1].node`, ""), set(fits, `.counts[1].error`, "WorkerCrashedError()")).Fails(second, "did not run: WorkerCrashedError"),
+		when("a task ran on its own node", set(fits, `.counts[1].node`, "n1")).Unobserved(second, "ran on "+first),
+		when("a bundle has one result", set(fits, `.counts[1]`, checktest.Twice)).Unobserved(second, "2 results"),
+		when("the container has all GPUs", set(fits, `.counts[1].gpus`, 7)).Fails(second, "nvidia-smi lists 7 GPUs in the pod on "+second+", want 8"),
+		when("nvidia-smi runs", set(fits, `.counts[0].gpus`, 0), set(fits, `.counts[0].error`, "FileNotFoundError(2)")).Fails(first, "want 8: FileNotFoundError"),
+		when("nvidia-smi ends without an error", set(fits, `.counts[0].error`, "exit code 15")).Fails(first, "exit code 15"),
+		when("the head has run for some time", set(kindPods, `[0].restarts`, 3), set(kindPods, `[0].started`, readAt.Add(-time.Minute))).Fails(head, "restarted 1m0s before"),
+		when("a worker has run for some time", set(kindPods, `[1].restarts`, 1), set(kindPods, `[1].ended`, readAt.Add(-2*time.Minute))).Fails(first, "restarted 2m0s before"),
+		when("a restart was long ago", set(kindPods, `[1].restarts`, 1), set(kindPods, `[1].started`, readAt.Add(-time.Hour)), set(kindAfter, `[1].restarts`, 1)).Passes(),
+		when("a container that started lately has not restarted", set(kindPods, `[1].started`, readAt)).Passes(),
+		when("the raylet remains", set(kindRaylets, `[1].state`, "DEAD")).Fails(first, "raylet n1 of "+first+" was lost"),
+		when("the raylet of the head remains", set(kindRaylets, `[0].id`, "n9")).Fails(head, "raylet n0"),
+		when("the raylet keeps its GPUs", set(kindRaylets, `[2].gpus`, 7)).Fails(second, "raylet n2"),
+		when("no raylet joins", set(kindRaylets, `[2]`, checktest.Twice), set(kindRaylets, `[2].id`, "n8")).Fails("Ray node 10.0.0.3", "joined during the gate"),
 		when("the job runs", set(fits, `.job.status`, "FAILED")).Fails(suspectJob, "ended before"),
 		when("the state of the job is known", set(fits, `.job.status`, "ODD")).Unobserved(suspectJob, "unknown state"),
 		when("the job creates a group", set(fits, `.group`, nil)).Fails(suspectJob, "created no placement group"),
@@ -156,7 +185,8 @@ func TestRules(t *testing.T) {
 // Workers without GPUs whose number the autoscaler changes may come and go; others may not.
 func TestScaledPods(t *testing.T) {
 	t.Parallel()
-	for _, scales := range []bool{false, true} {
+	for _, how := range [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}} {
+		scales, starts := how[0], how[1]
 		g, obs := healthy(t)
 		cpu := podFigures{Name: "cpu", UID: "u9", Node: "system-01", Ready: true}
 		for i, o := range obs {
@@ -174,6 +204,14 @@ func TestScaledPods(t *testing.T) {
 					t.Fatal(err)
 				}
 				obs[i].Figures = encoded(t, append(pods, cpu))
+			case kindPods: // one starts
+				pods, err := check.Decode[[]podFigures](o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if starts {
+					obs[i].Figures = encoded(t, append(pods, podFigures{Name: "starting", UID: "u8", Reason: "ContainerCreating"}))
+				}
 			}
 		}
 		want := check.Failed
@@ -181,7 +219,7 @@ func TestScaledPods(t *testing.T) {
 			want = check.Passed
 		}
 		if j := judgeOf(g)(obs); j.Verdict != want {
-			t.Errorf("scales %t: %s, %+v", scales, j.Verdict, j.Findings)
+			t.Errorf("scales %t, one starts %t: %s, %+v", scales, starts, j.Verdict, j.Findings)
 		}
 	}
 }
@@ -220,14 +258,15 @@ func TestPodOf(t *testing.T) {
 		Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}},
 		ContainerStatuses: []corev1.ContainerStatus{ // the kubelet sorts them by name
 			{Name: "autoscaler", RestartCount: 1},
-			{Name: "ray-head", RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
+			{Name: "ray-head", RestartCount: 3, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(readAt)}},
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}},
 		},
 	}
-	if f := podOf(p); f.Ready || f.Reason != "CrashLoopBackOff" || f.Restarts != 3 {
+	if f := podOf(p); f.Ready || f.Reason != "CrashLoopBackOff" || f.Restarts != 3 || f.Started != nil || f.Ended == nil || !f.Ended.Equal(readAt) {
 		t.Errorf("%+v", f)
 	}
-	p.Status.Conditions[0].Status, p.Status.ContainerStatuses[1].State = corev1.ConditionTrue, corev1.ContainerState{}
-	if f := podOf(p); !f.Ready || f.Reason != "" || f.Terminating {
+	p.Status.Conditions[0].Status, p.Status.ContainerStatuses[1].State = corev1.ConditionTrue, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(readAt)}}
+	if f := podOf(p); !f.Ready || f.Reason != "" || f.Terminating || f.Started == nil || !f.Started.Equal(readAt) {
 		t.Errorf("%+v", f)
 	}
 	p.DeletionTimestamp = new(metav1.Now())
@@ -238,6 +277,11 @@ func TestPodOf(t *testing.T) {
 
 // head is a Ray head with one job and the states of its group, one a request; the last one remains.
 type head struct {
+	id       string // of the job
+	posted   string // the body of the submission
+	deaf     int    // stops that it ignores
+	used     []int  // GPUs in use, one a request; the last one remains. Empty: it does not report them
+	log      string
 	t        *testing.T
 	states   []string
 	job      string // its state; empty: the job does not exist
@@ -246,17 +290,29 @@ type head struct {
 }
 
 func (h *head) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.requests = append(h.requests, r.Method+" "+r.URL.Path)
+	h.requests = append(h.requests, r.Method+" "+r.URL.RequestURI())
 	reply := func(v any) {
 		if err := json.NewEncoder(w).Encode(v); err != nil {
 			h.t.Error(err)
 		}
 	}
-	const id = "firstlight-r1-" + targetFits
+	id := cmp.Or(h.id, "firstlight-r1-"+targetFits)
+	other := strings.HasPrefix(r.URL.Path, probe.JobsPath) && r.URL.Path != probe.JobsPath && !strings.HasPrefix(r.URL.Path, probe.JobPath(id))
 	switch {
+	case other:
+		http.Error(w, "Job does not exist", http.StatusNotFound)
+	case strings.HasPrefix(probe.StatusPath, r.URL.Path):
+		h.status(w)
 	case r.Method == http.MethodPost && r.URL.Path == probe.JobsPath:
-		h.job = probe.JobRunning
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			h.t.Error(err)
+		}
+		h.posted, h.job = string(body), probe.JobRunning
 		reply(map[string]string{"submission_id": id})
+	case strings.HasSuffix(r.URL.Path, "/stop") && h.deaf > 0:
+		h.deaf--
+		reply(map[string]bool{"stopped": true})
 	case strings.HasSuffix(r.URL.Path, "/stop"):
 		h.job = probe.JobStopped
 		if !h.keeps {
@@ -265,7 +321,7 @@ func (h *head) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, probe.JobsPath) && h.job == "":
 		http.Error(w, "Job does not exist", http.StatusNotFound)
 	case strings.HasSuffix(r.URL.Path, "/logs"):
-		reply(map[string]string{"logs": "a log"})
+		reply(map[string]string{"logs": h.log})
 	case r.Method == http.MethodDelete:
 		h.job = ""
 	case strings.HasPrefix(r.URL.Path, probe.JobsPath):
@@ -275,12 +331,23 @@ func (h *head) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if len(h.states) > 1 {
 			h.states = h.states[1:]
 		}
-		fmt.Fprintf(w, `{"result": true, "data": {"result": {"total": 1, "result": [{"placement_group_id": "a", "name": %q, "state": %q, "bundles": [], "stats": {}}]}}}`, id, state)
+		fmt.Fprintf(w, `{"result": true, "data": {"result": {"total": 1, "result": [{"placement_group_id": "a", "name": %q, "state": %q, "bundles": [{"node_id": "n1", "unit_resources": {"GPU": 8}}, {"node_id": "n2", "unit_resources": {"GPU": 8}}], "stats": {}}]}}}`, id, state)
 	}
 }
 
-// probeGroup submits one job, waits for the decision, and leaves neither the job nor the group. A job that a killed run
-// left is ended first.
+func (h *head) status(w io.Writer) {
+	report := "null"
+	if len(h.used) > 0 {
+		report = fmt.Sprintf(`{"usage": {"GPU": [%d, 16]}}`, h.used[0])
+		h.used = append(h.used[1:], h.used[len(h.used)-1])[:max(1, len(h.used)-1)]
+	}
+	fmt.Fprintf(w, `{"result": true, "msg": "", "data": {"clusterStatus": {"loadMetricsReport": %s}}}`, report)
+}
+
+const bothCounts = "INFO a line\n" + `gpus of bundle {"bundle": 1, "node": "n2", "gpus": 8}` + "\n" + `gpus of bundle {"bundle": 0, "node": "n1", "gpus": 7, "error": "x"}` + "\n"
+
+// probeGroup submits one job, waits for the decision and the results of its tasks, and leaves neither the job nor the
+// group.
 func TestProbeGroup(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -290,11 +357,13 @@ func TestProbeGroup(t *testing.T) {
 		seconds float64 // simulated, at least
 		removed bool
 	}{
-		"placed at once":         {head{states: []string{probe.Created}}, true, probe.Created, 0, true},
-		"placed later":           {head{states: []string{probe.Pending, probe.Pending, probe.Created}}, true, probe.Created, 2, true},
-		"a job of a killed run":  {head{states: []string{probe.Created}, job: probe.JobRunning, keeps: true}, false, probe.Created, 0, false},
-		"never placed":           {head{states: []string{probe.Pending}}, false, probe.Pending, 120, true},
-		"rescheduled for a time": {head{states: []string{probe.Rescheduling}}, false, probe.Rescheduling, 30, true},
+		"placed at once":         {head{states: []string{probe.Created}, log: bothCounts}, true, probe.Created, 0, true},
+		"placed later":           {head{states: []string{probe.Pending, probe.Pending, probe.Created}, log: bothCounts}, true, probe.Created, 2, true},
+		"stopped in the end":     {head{states: []string{probe.Created}, log: bothCounts, deaf: 3}, true, probe.Created, 0.75, true},
+		"a group that remains":   {head{states: []string{probe.Created}, log: bothCounts, keeps: true}, false, probe.Created, 0, false},
+		"no task runs":           {head{states: []string{probe.Created}, log: "a log"}, true, probe.Created, 90, true},
+		"never placed":           {head{states: []string{probe.Pending}, log: "a log"}, false, probe.Pending, 120, true},
+		"rescheduled for a time": {head{states: []string{probe.Rescheduling}, log: "a log"}, false, probe.Rescheduling, 30, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -329,8 +398,18 @@ func TestProbeGroup(t *testing.T) {
 			if f.Group == nil || f.Group.State != tt.state || f.Removed != tt.removed || clock.Since(began).Seconds() < tt.seconds || h.job != "" {
 				t.Errorf("%+v after %s, job %q", f, clock.Since(began), h.job)
 			}
-			if tt.head.job != "" && !strings.HasSuffix(h.requests[1], "/stop") {
-				t.Errorf("the job of a killed run was not stopped first: %q", h.requests)
+			if counts := parseCounts(tt.head.log); !reflect.DeepEqual(append([]count{}, f.Counts...), counts) || (f.Log == "") != (len(counts) == 2) {
+				t.Errorf("counts %+v, log %q", f.Counts, f.Log)
+			}
+			for _, want := range []string{
+				`"submission_id":"firstlight-r1-group-fits"`, "firstlight-r1-group-fits 2 8 270", "STRICT_SPREAD", "PlacementGroupSchedulingStrategy(", "nvidia-smi", `"firstlight.dev/run":"r1"`,
+			} {
+				if !strings.Contains(h.posted, want) {
+					t.Errorf("%q not found in the submission %s", want, h.posted)
+				}
+			}
+			if all := strings.Join(h.requests, "\n"); !strings.Contains(all, "filter_values=firstlight-r1-group-fits") {
+				t.Errorf("groups are not filtered by name: %s", all)
 			}
 		})
 	}

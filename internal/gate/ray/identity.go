@@ -2,18 +2,52 @@ package ray
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
 // identity is a RayCluster with its spec.
-func identity(uid string, generation int64) string {
-	return fmt.Sprintf("UID %s, generation %d", uid, generation)
+func identity(uid, spec string) string {
+	return fmt.Sprintf("UID %s, spec %s", uid, spec)
+}
+
+// specDigest identifies the spec of a RayCluster, without what the autoscaler changes: replicas and scaleStrategy of the
+// worker groups without GPUs that it scales. The gate does not pass while it may scale one with GPUs.
+func specDigest(of *unstructured.Unstructured, autoscaling bool) string {
+	const digits = 12
+	spec, _, _ := unstructured.NestedMap(of.Object, "spec")
+	groups, _, _ := unstructured.NestedSlice(spec, "workerGroupSpecs")
+	for _, one := range groups {
+		fields, ok := one.(map[string]any)
+		if !ok || !autoscaling {
+			continue
+		}
+		raw, err := json.Marshal(fields)
+		var w workerGroup
+		if err == nil && guard.JSON(raw, &w) == nil && w.scales() && !w.hasGPUs() {
+			delete(fields, "replicas")
+			delete(fields, "scaleStrategy")
+		}
+	}
+	if len(groups) > 0 {
+		spec["workerGroupSpecs"] = groups
+	}
+	raw, err := json.Marshal(spec) // its keys are sorted
+	if err != nil {
+		return "unreadable"
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])[:digits]
 }
 
 // IdentityIn identifies the RayCluster that the gate's observations are of; empty: it was not read.
@@ -26,7 +60,7 @@ func IdentityIn(obs []check.Observation) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("observation %s: %w", o.ID, err)
 		}
-		return identity(f.UID, f.Generation), nil
+		return identity(f.UID, f.Spec), nil
 	}
 	return "", nil
 }
@@ -37,5 +71,6 @@ func Identify(ctx context.Context, cluster *kube.Cluster, of *site.Ray) (string,
 	if err != nil {
 		return "", fmt.Errorf("cannot read RayCluster %s/%s: %w", of.Namespace, of.Cluster, err)
 	}
-	return identity(string(found.GetUID()), found.GetGeneration()), nil
+	autoscaling, _, _ := unstructured.NestedBool(found.Object, "spec", "enableInTreeAutoscaling")
+	return identity(string(found.GetUID()), specDigest(found, autoscaling)), nil
 }

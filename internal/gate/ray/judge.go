@@ -20,9 +20,11 @@ const (
 	remedyPod      = "kubectl describe the pod, and its log: a worker is ready when its raylet has registered with the head"
 	remedyAPIHead  = "make port 8265 of the head's pod reachable: the dashboard of Ray must run, without TLS and without a token"
 	remedyRaylet   = "read raylet.out and gcs_server.out in /tmp/ray/session_latest/logs of the pod, and restart it"
+	remedyRecent   = "kubectl logs --previous of the pod; run the gate again when its Ray container has run for ten minutes"
 	remedyGPUs     = "compare num-gpus in rayStartParams and nvidia.com/gpu of the pod with nvidia-smi -L in it"
 	// remedyUnrequested: Kubernetes may give the same GPUs to other pods.
 	remedyUnrequested = "remove num-gpus from rayStartParams, or have the container request as many of nvidia.com/gpu"
+	remedyRemains     = "ray list placement-groups; restart the head if the group remains"
 	remedyBusy        = "run the gate when no job uses Ray's GPUs: ray status, ray list actors, ray list placement-groups"
 )
 
@@ -36,13 +38,17 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	if b.Clean() { // else no group was created
 		g.judgeProofs(&b, obs)
 		g.judgeRestarts(&b, obs)
+		if b.Clean() {
+			g.judgeRaylets(&b, obs)
+		}
 	}
 	b.MergeSuspects()
 	want := float64(len(g.nodes) * g.gpus)
 	var unread check.Builder
 	nodes, _, _ := check.Require[[]probe.Node](&unread, obs, kindNodes, "", "", "")
 	b.Figure(check.Figure{Name: "GPUs of Ray", Value: offered(nodes), Unit: "GPUs", Limit: want, Relation: "==", Source: "site inventory.nodes and profile " + g.hardware.Name + " node.gpus"})
-	return b.Judgement(fmt.Sprintf("Ray %s: RayCluster %s is ready with %d nodes and %d GPUs each; a placement group over all nodes was placed, a larger one was not", version, g.ref(), len(g.nodes), g.gpus))
+	return b.Judgement(fmt.Sprintf("Ray %s: RayCluster %s is ready with %d nodes and %d GPUs each; "+
+		"a placement group over all nodes was placed and its tasks found all GPUs, a larger one was not", version, g.ref(), len(g.nodes), g.gpus))
 }
 
 // judgeState judges everything but the placement groups. It returns Ray's version.
@@ -57,7 +63,8 @@ func (g *Gate) judgeState(b *check.Builder, obs []check.Observation) (version st
 		return ""
 	}
 	headReady := g.judgeHead(b, podsObs.ID, live(pods))
-	g.judgeWorkers(b, podsObs.ID, live(pods), cluster)
+	g.judgeRecent(b, podsObs, fixed(pods, cluster))
+	g.judgeWorkers(b, podsObs.ID, fixed(pods, cluster), cluster)
 	if !headReady { // the head was not asked
 		return ""
 	}
@@ -71,9 +78,7 @@ func (g *Gate) judgeState(b *check.Builder, obs []check.Observation) (version st
 	if nodes, o, ok := check.Require[[]probe.Node](b, obs, kindNodes, "", "the nodes of Ray", remedyAPIHead); ok {
 		g.judgeNodes(b, o.ID, nodes, pods)
 	}
-	if usage, o, ok := check.Require[probe.Usage](b, obs, kindUsage, "", "the usage of Ray", remedyAPIHead); ok && usage.Used > 0 {
-		b.Unobserved(o.ID, "GPUs of Ray", remedyBusy, "%g of %g GPUs are in use, so that no placement group over all nodes was created", usage.Used, usage.Total)
-	}
+	g.judgeUsage(b, obs)
 	return v.Version
 }
 
@@ -98,8 +103,6 @@ func (g *Gate) judgeCluster(b *check.Builder, id string, c clusterFigures) {
 	case c.Suspended:
 		b.Fail(id, suspect, "set spec.suspend to false", "is suspended: it has no pods")
 		return
-	case c.Observed < c.Generation:
-		b.Fail(id, "kuberay-operator", remedyOperator, "has reconciled generation %d of RayCluster %s, which is at %d", c.Observed, g.ref(), c.Generation)
 	case c.State != "ready":
 		b.Fail(id, suspect, remedyCluster, "is in state %q, want ready: %s", c.State, c.Reason)
 	}
@@ -109,8 +112,8 @@ func (g *Gate) judgeCluster(b *check.Builder, id string, c clusterFigures) {
 		}
 	}
 	if c.Scales {
-		b.Unobserved(id, suspect, "set maxReplicas of its worker groups to replicas for this run, or disable enableInTreeAutoscaling",
-			"its autoscaler would add workers for the placement group that must not fit")
+		b.Unobserved(id, suspect, "set minReplicas and maxReplicas of its worker groups with GPUs to replicas for this run, or disable enableInTreeAutoscaling",
+			"its autoscaler may add workers for the placement group that must not fit, or remove idle ones during the gate")
 	}
 }
 

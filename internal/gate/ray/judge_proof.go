@@ -14,12 +14,15 @@ const (
 	remedyPlace = "read gcs_server.out in /tmp/ray/session_latest/logs of the head, and raylet.out of the node: the placement group's bundles are reserved and committed there"
 )
 
-// judgeProofs requires that a group over all nodes was placed as a whole, and nothing of a larger one.
+// judgeProofs requires that a group over all nodes was placed as a whole, that its tasks found all GPUs, and nothing of a
+// larger one.
 func (g *Gate) judgeProofs(b *check.Builder, obs []check.Observation) {
 	fits, o, ok := g.proof(b, obs, targetFits, len(g.nodes))
-	if !ok || !g.judgeFits(b, o, fits, g.nodesByID(obs)) {
+	nodes := g.nodesByID(obs)
+	if !ok || !g.judgeFits(b, o, fits, nodes, usageUnknown(obs)) {
 		return
 	}
+	g.judgeCounts(b, o, fits, nodes)
 	large, o, ok := g.proof(b, obs, targetTooLarge, len(g.nodes)+1)
 	if !ok {
 		return
@@ -53,7 +56,7 @@ func (g *Gate) proof(b *check.Builder, obs []check.Observation, target string, b
 	case len(f.Group.Bundles) != bundles || slices.ContainsFunc(f.Group.Bundles, func(one probe.Bundle) bool { return one.GPUs != float64(g.gpus) }):
 		b.Unobserved(o.ID, "placement group "+target, "run the gate again", "Ray's group has %d bundles, or others than of %d GPUs; want %d", len(f.Group.Bundles), g.gpus, bundles)
 	case !f.Removed:
-		b.Fail(o.ID, "placement groups of Ray", "ray list placement-groups; restart the head if the group remains", "group %s still exists %g s after its job was stopped: its GPUs are reserved", f.Group.Name, removeWithin.Seconds())
+		b.Fail(o.ID, "placement groups of Ray", remedyRemains, "group %s still exists %g s after its job was stopped: its GPUs are reserved", f.Group.Name, removeWithin.Seconds())
 	default:
 		return f, o.ID, true
 	}
@@ -61,7 +64,7 @@ func (g *Gate) proof(b *check.Builder, obs []check.Observation, target string, b
 }
 
 // judgeFits requires a bundle on each node of the inventory, and names those without one if a part is placed.
-func (g *Gate) judgeFits(b *check.Builder, id string, f proofFigures, nodes map[string]string) bool {
+func (g *Gate) judgeFits(b *check.Builder, id string, f proofFigures, nodes map[string]string, usageUnknown bool) bool {
 	have := map[string]bool{}
 	for _, one := range f.Group.Bundles {
 		if one.Node != "" {
@@ -76,6 +79,8 @@ func (g *Gate) judgeFits(b *check.Builder, id string, f proofFigures, nodes map[
 	}
 	state := f.Group.State + " (" + f.Group.Scheduling + ")"
 	switch placed := f.Group.Placed(); {
+	case placed == 0 && usageUnknown:
+		b.Unobserved(id, "GPUs of Ray", remedyBusy, "none of %d bundles was placed within %g s (%s), and the head has no report about the GPUs in use", f.Bundles, g.deadline.Seconds(), state)
 	case placed == 0:
 		b.Fail(id, "placement groups of Ray", remedyPlace, "none of %d bundles with %d GPUs was placed within %g s, on nodes that offer them: %s", f.Bundles, g.gpus, g.deadline.Seconds(), state)
 	case len(without) > 0:

@@ -61,7 +61,10 @@ func (g *Gate) observeHead(ctx context.Context, cluster *kube.Cluster, client *p
 	if err := read(ctx, g, client, rec, kindNodes, head, probe.NodesPath, probe.ParseNodes); err != nil {
 		return err
 	}
-	if err := read(ctx, g, client, rec, kindUsage, head, probe.StatusPath, probe.ParseUsage); err != nil {
+	if err := g.endLeft(ctx, client, head, rec); err != nil {
+		return err
+	}
+	if err := g.observeUsage(ctx, client, head, rec); err != nil {
 		return err
 	}
 	var b check.Builder
@@ -77,8 +80,10 @@ func (g *Gate) observeHead(ctx context.Context, cluster *kube.Cluster, client *p
 	if _, err := g.probeGroup(ctx, client, rec, targetTooLarge, len(g.nodes)+1); err != nil {
 		return err
 	}
-	_, err = g.observePods(ctx, cluster, rec, kindAfter)
-	return err
+	if _, err := g.observePods(ctx, cluster, rec, kindAfter); err != nil {
+		return err
+	}
+	return read(ctx, g, client, rec, kindRaylets, head, probe.NodesPath, probe.ParseNodes)
 }
 
 // read records the figures of a reply of the head.

@@ -21,6 +21,9 @@ const suspended = "suspended"
 // probeImage is not pulled: the probe has no pods.
 const probeImage = "rayproject/ray"
 
+// errNoSuspend: the API server removes fields that a definition does not have.
+var errNoSuspend = errors.New("the definition of RayCluster has no spec.suspend: KubeRay 1.1 or newer is needed")
+
 // noNode is a label that no node has: pods of the probe, should another controller resume it, are not placed.
 const noNode = kube.LabelRun + "-no-node"
 
@@ -70,8 +73,13 @@ func (g *Gate) observeOperator(ctx context.Context, cluster *kube.Cluster, rec c
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	err = poll.Until(ctx, interval, "the name of the probe to be free", func(ctx context.Context) error {
-		_, err := api.Create(ctx, g.suspendedCluster(), metav1.CreateOptions{})
-		if err != nil && !apierrors.IsAlreadyExists(err) {
+		made, err := api.Create(ctx, g.suspendedCluster(), metav1.CreateOptions{})
+		switch {
+		case err == nil:
+			if still, _, _ := unstructured.NestedBool(made.Object, "spec", "suspend"); !still {
+				return poll.Stop(errNoSuspend)
+			}
+		case !apierrors.IsAlreadyExists(err):
 			return poll.Stop(err)
 		}
 		return err

@@ -15,7 +15,8 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
-// job creates a placement group and keeps it. With its driver the group is removed: at the latest after its time,
+// job creates a placement group and keeps it. When the group is placed, a task on each bundle counts the GPUs of its
+// container. With its driver the group is removed: at the latest after its time,
 // so that nothing remains of a run that was killed.
 //
 //go:embed group.py
@@ -26,17 +27,21 @@ const (
 	maxLog = 4000
 	// reschedule is how long a group may be rescheduled, which Ray retries every few seconds.
 	reschedule = 30 * time.Second
+	// countWithin is how long the tasks of a group may take, from its creation: Ray starts a worker process on each node.
+	countWithin = 90 * time.Second
 	// slack is what a job runs longer than the gate waits.
 	slack = time.Minute
 )
 
 // jobID is the submission ID, and the name of the placement group.
-func (g *Gate) jobID(target string) string { return "firstlight-" + g.deps.RunID + "-" + target }
+func (g *Gate) jobID(target string) string { return jobOf(g.deps.RunID, target) }
+
+func jobOf(run, target string) string { return "firstlight-" + run + "-" + target }
 
 func (g *Gate) entrypoint(target string, bundles int) string {
 	return ssh.Quote([]string{
 		"python", "-c", job, g.jobID(target), strconv.Itoa(bundles), strconv.Itoa(g.gpus),
-		strconv.Itoa(int((g.deadline + slack).Seconds())),
+		strconv.Itoa(int((g.deadline + countWithin + slack).Seconds())),
 	})
 }
 
@@ -46,21 +51,16 @@ func (g *Gate) probeGroup(ctx context.Context, client *probe.Client, rec check.R
 	id := g.jobID(target)
 	attempt := g.begin(rec, kindProof, target, fmt.Sprintf("POST %s: a placement group of %d bundles with %d GPUs each, STRICT_SPREAD; GET %s", probe.JobsPath, bundles, g.gpus, probe.GroupsPath))
 	f := proofFigures{Bundles: bundles, GPUs: float64(g.gpus)}
-	remove, stop := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
-	defer stop()
-	if err := g.stopAndDelete(remove, client, id); err != nil { // of a run that was killed
-		return false, attempt.Record(nil, err)
-	}
 	raw, err := g.submit(ctx, client, target, bundles)
 	if err == nil {
 		raw, err = g.watch(ctx, client, target, &f)
 	}
 	ending, stopEnding := context.WithTimeout(context.WithoutCancel(ctx), removeWithin)
 	defer stopEnding()
-	if f.Job.Terminated() || err != nil {
+	if f.Job.Terminated() || err != nil || target == targetFits && !f.complete() {
 		f.Log = g.log(ending, client, id)
 	}
-	ended := g.stopAndDelete(ending, client, id)
+	_, ended := g.stopAndDelete(ending, client, id)
 	if ended == nil {
 		f.Removed, ended = g.removed(ending, client, id)
 	}
@@ -86,7 +86,7 @@ func (g *Gate) submit(ctx context.Context, client *probe.Client, target string, 
 	return raw, err
 }
 
-// watch waits until the group is placed, was not placed for some time after the scheduler's decision, or the job has
+// watch waits until the group is placed and its tasks have ended, was not placed for some time after the scheduler's decision, or the job has
 // ended. It returns the last list of groups.
 func (g *Gate) watch(ctx context.Context, client *probe.Client, target string, f *proofFigures) (raw []byte, err error) {
 	began, before := g.deps.Clock.Now(), ""
@@ -107,7 +107,13 @@ func (g *Gate) watch(ctx context.Context, client *probe.Client, target string, f
 			since, before = now, state
 		}
 		f.SteadySeconds = now.Sub(since).Seconds()
-		if f.Job.Terminated() || now.Sub(began) > g.deadline || f.Group != nil && g.decided(target, *f) {
+		counting := target == targetFits && state == probe.Created
+		if counting {
+			if f.Counts, err = g.counts(ctx, client, g.jobID(target)); err != nil {
+				return raw, err
+			}
+		}
+		if f.Job.Terminated() || now.Sub(began) > g.deadline && !counting || f.Group != nil && g.decided(target, *f) {
 			return raw, nil
 		}
 		if err := g.deps.Wait(ctx, interval); err != nil {
@@ -120,6 +126,8 @@ func (g *Gate) watch(ctx context.Context, client *probe.Client, target string, f
 // waits is a decision only if the scheduler reports that it has tried to place it.
 func (g *Gate) decided(target string, f proofFigures) bool {
 	switch {
+	case f.Group.State == probe.Created && target == targetFits:
+		return f.complete() || f.steady() >= countWithin
 	case f.Group.State == probe.Created:
 		return true
 	case target == targetFits:
@@ -141,7 +149,7 @@ func (g *Gate) status(ctx context.Context, client *probe.Client, id string) (pro
 
 // group is the placement group of a name; nil: not found. Groups that were removed remain in the list.
 func (g *Gate) group(ctx context.Context, client *probe.Client, name string) (*probe.Group, []byte, error) {
-	raw, err := client.Do(ctx, http.MethodGet, probe.GroupsPath, nil)
+	raw, err := client.Do(ctx, http.MethodGet, probe.GroupPath(name), nil)
 	if err != nil {
 		return nil, raw, err
 	}
@@ -149,12 +157,34 @@ func (g *Gate) group(ctx context.Context, client *probe.Client, name string) (*p
 	if err != nil {
 		return nil, raw, err
 	}
-	for _, one := range all {
+	one, err := named(all, name)
+	return one, raw, err
+}
+
+// named is the group of a name that was not removed; nil: not found. In a list that is not complete that is an error.
+func named(all probe.Groups, name string) (*probe.Group, error) {
+	for _, one := range all.List {
 		if one.Name == name && one.State != probe.Removed {
-			return &one, raw, nil
+			return &one, nil
 		}
 	}
-	return nil, raw, nil
+	if all.Missing != "" {
+		return nil, fmt.Errorf("placement group %s: not found in a list that is not complete (%s): the head keeps groups that were removed until it restarts", name, all.Missing)
+	}
+	return nil, nil
+}
+
+// counts are the results of the tasks in a job's log.
+func (g *Gate) counts(ctx context.Context, client *probe.Client, id string) ([]count, error) {
+	raw, err := client.Do(ctx, http.MethodGet, probe.JobPath(id)+"/logs", nil)
+	if err != nil {
+		return nil, err
+	}
+	text, err := probe.ParseLogs(raw)
+	if err != nil {
+		return nil, err
+	}
+	return parseCounts(text), nil
 }
 
 // log is the end of a job's log, or why it cannot be read.
@@ -170,31 +200,29 @@ func (g *Gate) log(ctx context.Context, client *probe.Client, id string) string 
 	return text[max(0, len(text)-maxLog):]
 }
 
-// stopAndDelete stops a job, waits until it has ended and deletes it. A job that does not exist has ended.
-func (g *Gate) stopAndDelete(ctx context.Context, client *probe.Client, id string) error {
-	stopped := false
+// stopAndDelete stops a job, waits until it has ended and deletes it. A job that is not found has ended.
+func (g *Gate) stopAndDelete(ctx context.Context, client *probe.Client, id string) (found bool, err error) {
 	for {
 		j, err := g.status(ctx, client, id)
 		if errors.Is(err, probe.ErrNotFound) {
-			return nil
+			return found, nil
 		}
 		if err != nil {
-			return fmt.Errorf("stop Ray job %s: %w", id, err)
+			return found, fmt.Errorf("stop Ray job %s: %w", id, err)
 		}
+		found = true
 		if j.Terminated() {
 			if _, err := client.Do(ctx, http.MethodDelete, probe.JobPath(id), nil); err != nil && !errors.Is(err, probe.ErrNotFound) {
-				return fmt.Errorf("delete Ray job %s: %w", id, err)
+				return found, fmt.Errorf("delete Ray job %s: %w", id, err)
 			}
-			return nil
+			return found, nil
 		}
-		if !stopped {
-			if _, err := client.Do(ctx, http.MethodPost, probe.JobPath(id)+"/stop", nil); err != nil {
-				return fmt.Errorf("stop Ray job %s: %w", id, err)
-			}
-			stopped = true
+		// Each time: a stop is lost if the job's supervisor has not started.
+		if _, err := client.Do(ctx, http.MethodPost, probe.JobPath(id)+"/stop", nil); err != nil && !errors.Is(err, probe.ErrNotFound) {
+			return found, fmt.Errorf("stop Ray job %s: %w", id, err)
 		}
 		if err := g.deps.Wait(ctx, interval/4); err != nil {
-			return fmt.Errorf("stop Ray job %s, which is %s: %w", id, j.Status, err)
+			return found, fmt.Errorf("stop Ray job %s, which is %s: %w", id, j.Status, err)
 		}
 	}
 }

@@ -54,10 +54,12 @@ func (c *Client) Do(ctx context.Context, method, path string, body []byte) ([]by
 		return nil, fmt.Errorf("%s %s of the Ray head: %w", method, path, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxReply+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s %s of the Ray head: %w", method, path, err)
+	case len(raw) > maxReply:
+		return nil, fmt.Errorf("%s %s of the Ray head: the reply is longer than %d bytes", method, path, maxReply)
 	case resp.StatusCode == http.StatusNotFound:
 		return raw, fmt.Errorf("%s %s of the Ray head: %w: %s", method, path, ErrNotFound, short(raw))
 	case resp.StatusCode/100 != 2:

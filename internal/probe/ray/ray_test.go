@@ -69,11 +69,23 @@ func TestParseGroups(t *testing.T) {
 		{ID: "ab01", Name: "a", State: Created, Scheduling: "FINISHED", Bundles: []Bundle{{Node: "5c1a8b", GPUs: 8}, {GPUs: 8}}},
 		{ID: "ab02", State: Pending, Scheduling: "NO_RESOURCES", Bundles: []Bundle{{}, {GPUs: 0.5}}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+	if diff := cmp.Diff(Groups{List: want}, got); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	if len(got) == 2 && (got[0].Placed() != 1 || got[1].Placed() != 0) {
-		t.Errorf("%d and %d bundles are placed", got[0].Placed(), got[1].Placed())
+	if len(got.List) == 2 && (got.List[0].Placed() != 1 || got.List[1].Placed() != 0) {
+		t.Errorf("%d and %d bundles are placed", got.List[0].Placed(), got.List[1].Placed())
+	}
+	const counts = `"total": 2, "num_after_truncation": 2, "num_filtered": 2`
+	for given, missing := range map[string]string{
+		`"total": 9000, "num_after_truncation": 9000, "num_filtered": 2`:   "",
+		`"total": 12000, "num_after_truncation": 10000, "num_filtered": 2`: "the head searched 10000 of 12000",
+		`"total": 9000, "num_after_truncation": 9000, "num_filtered": 3`:   "2 of 3",
+		`"total": 3`: "2 of 3",
+	} {
+		got, err := ParseGroups([]byte(strings.Replace(list(placed+","+waits), counts, given, 1)))
+		if err != nil || got.Missing != missing || len(got.List) != 2 {
+			t.Errorf("%s: %+v, %v", given, got, err)
+		}
 	}
 	for name, raw := range map[string]string{
 		"without details": strings.ReplaceAll(list(placed+","+waits), `"bundles"`, `"bundle"`),
@@ -174,7 +186,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		groups, _ := ParseGroups(raw)
-		for _, g := range groups {
+		for _, g := range groups.List {
 			if g.Placed() > len(g.Bundles) {
 				t.Errorf("group %+v", g)
 			}
@@ -187,4 +199,20 @@ func FuzzParse(f *testing.F) {
 		_, _ = ParseLogs(raw)
 		_, _ = ParseVersion(raw)
 	})
+}
+
+// A reply that is too long is not cut.
+func TestALongReply(t *testing.T) {
+	t.Parallel()
+	head := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(make([]byte, maxReply+1)) // the client disconnects
+	}))
+	t.Cleanup(head.Close)
+	c := Client{Address: strings.TrimPrefix(head.URL, "http://"), HTTP: head.Client()}
+	if raw, err := c.Do(t.Context(), http.MethodGet, GroupPath("a b"), nil); err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Error(len(raw), err)
+	}
+	if path := GroupPath("a b"); !strings.HasPrefix(path, GroupsPath+"?") || !strings.Contains(path, "filter_keys=name&") || !strings.Contains(path, "filter_predicates=%3D&filter_values=a+b") {
+		t.Error(path)
+	}
 }

@@ -3,16 +3,36 @@ package ray
 import (
 	"errors"
 	"fmt"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
 )
 
-// Paths of the state API, with all rows and their details.
-var (
-	NodesPath  = fmt.Sprintf("/api/v0/nodes?limit=%d", maxRows)
-	GroupsPath = fmt.Sprintf("/api/v0/placement_groups?limit=%d&detail=True", maxRows)
+// NodesPath lists the nodes.
+var NodesPath = fmt.Sprintf("/api/v0/nodes?limit=%d", maxRows)
+
+// Columns of placement groups that filter them.
+const (
+	byName  = "name"
+	byState = "state"
 )
+
+// GroupsPath lists placement groups.
+const GroupsPath = "/api/v0/placement_groups"
+
+// GroupPath lists the placement groups of a name, with details. Those that were removed remain in the list.
+func GroupPath(name string) string { return groupsWith(byName, name) }
+
+// CreatedPath lists the placement groups that are placed, with details.
+func CreatedPath() string { return groupsWith(byState, Created) }
+
+func groupsWith(column, value string) string {
+	return GroupsPath + "?" + url.Values{
+		"limit": {strconv.Itoa(maxRows)}, "detail": {"True"}, "filter_keys": {column}, "filter_predicates": {"="}, "filter_values": {value},
+	}.Encode()
+}
 
 // Alive is the state of a node whose raylet runs.
 const Alive = "ALIVE"
@@ -82,6 +102,13 @@ const (
 	Infeasible  = "INFEASIBLE"
 )
 
+// Groups are placement groups of a reply.
+type Groups struct {
+	List []Group
+	// Missing: others may exist, and why; empty: the list is complete.
+	Missing string
+}
+
 // Group is a placement group.
 type Group struct {
 	ID    string `json:"id"`
@@ -112,14 +139,14 @@ func (g Group) Placed() int {
 
 var errNoBundles = errors.New("its bundles are not in the reply")
 
-// ParseGroups reads the reply of GroupsPath.
-func ParseGroups(raw []byte) ([]Group, error) {
-	return guard.Parse("placement groups of Ray", func() ([]Group, error) {
-		list, err := rows("placement groups", raw)
+// ParseGroups reads a list of placement groups with details.
+func ParseGroups(raw []byte) (Groups, error) {
+	return guard.Parse("placement groups of Ray", func() (Groups, error) {
+		list, missing, err := partial("placement groups", raw)
 		if err != nil {
-			return nil, err
+			return Groups{}, err
 		}
-		out := []Group{}
+		out := Groups{List: []Group{}, Missing: missing}
 		for _, text := range list {
 			var row struct {
 				ID      string `json:"placement_group_id"`
@@ -134,13 +161,13 @@ func ParseGroups(raw []byte) ([]Group, error) {
 				} `json:"stats"`
 			}
 			if err := guard.JSON(text, &row); err != nil {
-				return nil, fmt.Errorf("unexpected placement group %.120q: %w", text, err)
+				return Groups{}, fmt.Errorf("unexpected placement group %.120q: %w", text, err)
 			}
 			if row.ID == "" || row.State == "" {
-				return nil, fmt.Errorf("unexpected placement group %.120q: placement_group_id or state not found", text)
+				return Groups{}, fmt.Errorf("unexpected placement group %.120q: placement_group_id or state not found", text)
 			}
 			if row.Bundles == nil {
-				return nil, fmt.Errorf("placement group %s: %w", row.ID, errNoBundles)
+				return Groups{}, fmt.Errorf("placement group %s: %w", row.ID, errNoBundles)
 			}
 			g := Group{ID: row.ID, Name: row.Name, State: row.State, Scheduling: row.Stats.Scheduling, Bundles: []Bundle{}}
 			for _, b := range row.Bundles {
@@ -150,7 +177,7 @@ func ParseGroups(raw []byte) ([]Group, error) {
 				}
 				g.Bundles = append(g.Bundles, bundle)
 			}
-			out = append(out, g)
+			out.List = append(out.List, g)
 		}
 		return out, nil
 	})

@@ -75,6 +75,9 @@ func (r *rayCluster) sync(ctx context.Context) error {
 	if err != nil {
 		return wrap(err, "list the pods of the RayCluster")
 	}
+	if err := r.replaceHead(ctx, state, pods.Items); err != nil {
+		return err
+	}
 	ready, err := r.hold(ctx, state, pods.Items)
 	if err != nil || state.Ray.OperatorDown { // its status remains
 		return err
@@ -133,6 +136,27 @@ func (r *rayCluster) hold(ctx context.Context, state world.State, pods []corev1.
 		}
 	}
 	return ready, waiting
+}
+
+// replaceHead deletes the head's pod if its container has restarted and the fault is over: KubeRay creates another one.
+func (r *rayCluster) replaceHead(ctx context.Context, state world.State, pods []corev1.Pod) error {
+	if state.Ray.HeadRestarting || state.Ray.OperatorDown {
+		return nil
+	}
+	for i := range pods {
+		statuses := pods[i].Status.ContainerStatuses
+		if pods[i].Labels[labelRayType] != rayHead || len(statuses) == 0 || statuses[0].RestartCount == 0 {
+			continue
+		}
+		if pods[i].DeletionTimestamp == nil {
+			err := r.client.CoreV1().Pods(rayNamespace).Delete(ctx, pods[i].Name, metav1.DeleteOptions{})
+			if err != nil && !apierrors.IsNotFound(err) {
+				return wrap(err, "delete the head that restarted")
+			}
+		}
+		return fmt.Errorf("the head %s of the RayCluster, which has restarted, is being replaced", pods[i].Name)
+	}
+	return nil
 }
 
 func isReady(pod *corev1.Pod) bool {

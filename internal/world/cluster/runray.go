@@ -82,8 +82,8 @@ func (w *worker) rayNodes() []ray.Node {
 			Name: pod.Name, Address: pod.Status.PodIP, Head: pod.Labels[labelRayType] == rayHead,
 			CPUs: rayParameter(pod, "num-cpus"), GPUs: rayParameter(pod, "num-gpus"), CommitFails: host.RayCommitFails,
 		}
-		if host.RayGPUsShort {
-			n.GPUs = max(0, n.GPUs-1)
+		if n.Devices = n.GPUs; host.RayGPUsShort {
+			n.Devices = max(0, n.Devices-1)
 		}
 		out = append(out, n)
 	}

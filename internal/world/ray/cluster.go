@@ -17,6 +17,8 @@ type Node struct {
 	Name, Address string
 	Head          bool
 	CPUs, GPUs    int
+	// Devices are the GPUs that nvidia-smi lists in the pod. Ray does not compare GPUs with them.
+	Devices int
 	// CommitFails: the raylet reserves the resources of a bundle and does not commit them.
 	CommitFails bool
 }
@@ -58,6 +60,7 @@ func (c *Cluster) Handler() http.Handler {
 	mux.HandleFunc("GET /api/v0/placement_groups", c.listGroups)
 	mux.HandleFunc("GET /api/cluster_status", c.status)
 	mux.HandleFunc("POST /api/jobs/{$}", c.submit)
+	mux.HandleFunc("GET /api/jobs/{$}", c.listJobs)
 	mux.HandleFunc("GET /api/jobs/{id}", c.getJob)
 	mux.HandleFunc("DELETE /api/jobs/{id}", c.deleteJob)
 	mux.HandleFunc("POST /api/jobs/{id}/stop", c.stopJob)

@@ -2,6 +2,7 @@ package ray
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ type job struct {
 	submitted  time.Time
 	ended      time.Time
 	keeps      time.Duration // how long the driver runs
+	tasks      bool          // the driver runs a task on each bundle, and writes its result
 }
 
 func (j *job) terminated() bool { return j.status != jobPending && j.status != jobRunning }
@@ -68,6 +70,28 @@ func (c *Cluster) advance() {
 		}
 	}
 	c.schedule()
+	c.runTasks()
+}
+
+// runTasks writes the results of the tasks of each group that is placed, once. It requires mu.
+func (c *Cluster) runTasks() {
+	nodes := c.nodes()
+	for _, j := range c.jobs {
+		i := slices.IndexFunc(c.groups, func(g *group) bool { return g.job == j.driver })
+		if j.status != jobRunning || !j.tasks || i < 0 || c.groups[i].state != created {
+			continue
+		}
+		j.tasks = false
+		for bundle, id := range c.groups[i].on {
+			devices := 0
+			for _, n := range nodes {
+				if n.ID() == id {
+					devices = n.Devices
+				}
+			}
+			j.log += fmt.Sprintf("gpus of bundle {\"bundle\": %d, \"node\": %q, \"gpus\": %d}\n", bundle, id, devices)
+		}
+	}
 }
 
 // start runs the entrypoint. It requires mu.
@@ -82,6 +106,7 @@ func (c *Cluster) start(j *job) {
 		return
 	}
 	g.job, g.id, j.keeps = j.driver, id(14, j.id)+j.driver, keeps
+	j.tasks = strings.Contains(j.entrypoint, "PlacementGroupSchedulingStrategy(") && strings.Contains(j.entrypoint, "nvidia-smi")
 	j.log = "INFO worker.py:1691 -- Using address 127.0.0.1:6379 set in the environment variable RAY_ADDRESS\n" +
 		fmt.Sprintf("placement group %s %s\n", g.name, g.id)
 	c.groups = append(c.groups, g)

@@ -72,7 +72,16 @@ func TestPlacementGroups(t *testing.T) {
 		}
 	}
 	submit("one", 2)
+	if _, text := at(t, h, http.MethodGet, "/api/jobs/", ""); !strings.HasPrefix(text, "[{") || !strings.Contains(text, `"submission_id":"one"`) {
+		t.Errorf("the list of jobs: %s", text)
+	}
 	want("that fits", "CREATED 2/2")
+	if _, text := at(t, h, http.MethodGet, "/api/jobs/one/logs", ""); strings.Contains(text, "gpus of bundle") {
+		t.Errorf("a job without tasks has results: %s", text)
+	}
+	if _, text := at(t, h, http.MethodGet, "/api/v0/placement_groups?filter_keys=name&filter_predicates=%3D&filter_values=other", ""); strings.Contains(text, "CREATED") || !strings.Contains(text, `"num_filtered":0`) {
+		t.Errorf("not filtered: %s", text)
+	}
 	submit("two", 2)
 	want("a second one", "CREATED 2/2, PENDING 0/2")
 	if code, _ := at(t, h, http.MethodDelete, "/api/jobs/one", ""); code != http.StatusInternalServerError {
@@ -103,5 +112,23 @@ func TestPlacementGroups(t *testing.T) {
 	}
 	if code, _ := at(t, h, http.MethodGet, "/api/jobs/none", ""); code != http.StatusNotFound {
 		t.Error(code)
+	}
+}
+
+// A task on each bundle lists the GPUs of its pod, which are not those that Ray offers.
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	nodes := []Node{{Name: "a", Address: "10.0.0.2", GPUs: 8, Devices: 8}, {Name: "b", Address: "10.0.0.3", GPUs: 8, Devices: 7}}
+	h := New(func() []Node { return nodes }, func() time.Time { return now }).Handler()
+	at(t, h, http.MethodPost, "/api/jobs/", `{"submission_id": "x", "entrypoint": "python -c 'placement_group( PlacementGroupSchedulingStrategy( nvidia-smi' x 2 8 60"}`)
+	now = now.Add(time.Second)
+	at(t, h, http.MethodGet, "/api/jobs/x", "")
+	now = now.Add(time.Second)
+	_, text := at(t, h, http.MethodGet, "/api/jobs/x/logs", "")
+	for i, want := range []string{`\"gpus\": 8}`, `\"gpus\": 7}`} {
+		if !strings.Contains(text, fmt.Sprintf(`gpus of bundle {\"bundle\": %d, \"node\": \"%s\", %s`, i, nodes[i].ID(), want)) {
+			t.Errorf("bundle %d: %s", i, text)
+		}
 	}
 }

@@ -55,21 +55,35 @@ func (c *Cluster) submit(w http.ResponseWriter, r *http.Request) {
 	reply(w, map[string]any{"job_id": request.SubmissionID, "submission_id": request.SubmissionID})
 }
 
+func (c *Cluster) listJobs(w http.ResponseWriter, _ *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+	all := []map[string]any{}
+	for _, j := range c.jobs {
+		all = append(all, j.details())
+	}
+	reply(w, all)
+}
+
 func (c *Cluster) getJob(w http.ResponseWriter, r *http.Request) {
-	c.withJob(w, r, func(j *job) {
-		details := map[string]any{
-			"type": "SUBMISSION", "job_id": nil, "submission_id": j.id, "driver_info": nil, "status": j.status, "entrypoint": j.entrypoint,
-			"message": j.message(), "error_type": nil, "start_time": j.submitted.UnixMilli(), "end_time": nil, "metadata": j.metadata,
-			"runtime_env": map[string]any{}, "driver_agent_http_address": nil, "driver_node_id": nil, "driver_exit_code": j.exit,
-		}
-		if j.driver != "" {
-			details["job_id"] = j.driver
-		}
-		if j.terminated() {
-			details["end_time"] = j.ended.UnixMilli()
-		}
-		reply(w, details)
-	})
+	c.withJob(w, r, func(j *job) { reply(w, j.details()) })
+}
+
+// details are JobDetails.
+func (j *job) details() map[string]any {
+	details := map[string]any{
+		"type": "SUBMISSION", "job_id": nil, "submission_id": j.id, "driver_info": nil, "status": j.status, "entrypoint": j.entrypoint,
+		"message": j.message(), "error_type": nil, "start_time": j.submitted.UnixMilli(), "end_time": nil, "metadata": j.metadata,
+		"runtime_env": map[string]any{}, "driver_agent_http_address": nil, "driver_node_id": nil, "driver_exit_code": j.exit,
+	}
+	if j.driver != "" {
+		details["job_id"] = j.driver
+	}
+	if j.terminated() {
+		details["end_time"] = j.ended.UnixMilli()
+	}
+	return details
 }
 
 func (c *Cluster) jobLogs(w http.ResponseWriter, r *http.Request) {

@@ -3,6 +3,8 @@ package ray
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"strings"
 )
 
 func reply(w http.ResponseWriter, v any) {
@@ -10,12 +12,32 @@ func reply(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client disconnected
 }
 
-// list is the reply of the state API: do_reply with a ListApiResponse.
-func list[T any](w http.ResponseWriter, rows []T) {
+// list is the reply of the state API: do_reply with a ListApiResponse. The rows are those that match the request's filters.
+func list(w http.ResponseWriter, r *http.Request, all []map[string]any) {
+	rows := []map[string]any{}
+	for _, row := range all {
+		if matches(r.URL.Query(), row) {
+			rows = append(rows, row)
+		}
+	}
 	reply(w, map[string]any{"result": true, "msg": "", "data": map[string]any{"result": map[string]any{
-		"total": len(rows), "num_after_truncation": len(rows), "num_filtered": len(rows),
+		"total": len(all), "num_after_truncation": len(all), "num_filtered": len(rows),
 		"result": rows, "partial_failure_warning": "", "warnings": nil,
 	}}})
+}
+
+// matches applies the filters that compare for equality, without regard to case (do_filter).
+func matches(query url.Values, row map[string]any) bool {
+	keys, predicates, values := query["filter_keys"], query["filter_predicates"], query["filter_values"]
+	for i, key := range keys {
+		if i >= len(predicates) || i >= len(values) || predicates[i] != "=" {
+			return false
+		}
+		if have, ok := row[key].(string); !ok || !strings.EqualFold(have, values[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *Cluster) version(w http.ResponseWriter, _ *http.Request) {
@@ -24,7 +46,7 @@ func (c *Cluster) version(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-func (c *Cluster) listNodes(w http.ResponseWriter, _ *http.Request) {
+func (c *Cluster) listNodes(w http.ResponseWriter, r *http.Request) {
 	rows := []map[string]any{}
 	for _, n := range c.nodes() {
 		resources := map[string]any{"CPU": float64(n.CPUs), "node:" + n.Address: 1.0, "memory": 64e9, "object_store_memory": 20e9}
@@ -39,7 +61,7 @@ func (c *Cluster) listNodes(w http.ResponseWriter, _ *http.Request) {
 			"node_name": n.Address, "resources_total": resources, "labels": map[string]string{"ray.io/node-id": n.ID()},
 		})
 	}
-	list(w, rows)
+	list(w, r, rows)
 }
 
 func (c *Cluster) listGroups(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +85,7 @@ func (c *Cluster) listGroups(w http.ResponseWriter, r *http.Request) {
 		}
 		rows = append(rows, row)
 	}
-	list(w, rows)
+	list(w, r, rows)
 }
 
 // status is the status of the autoscaler, which also runs where nothing scales.
