@@ -186,11 +186,7 @@ func (p *proof) read(ctx context.Context) (alertFigures, []byte, error) {
 		if len(alerts) == 0 {
 			f.NotListedBy = append(f.NotListedBy, am.Name())
 		} else {
-			raw, err = p.addMuted(ctx, am, alerts)
-			all = append(append(all, raw...), '\n')
-			if err != nil {
-				return f, all, err
-			}
+			all = append(append(all, p.addMuted(ctx, am, alerts)...), '\n')
 		}
 		f.Alerts = append(f.Alerts, alerts...)
 		p.saw(alerts)
@@ -247,44 +243,4 @@ func (*proof) always(ctx context.Context, do func(context.Context) error) error 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
 	return do(ctx)
-}
-
-// reached reports whether the alert is routed to the receiver, at every Alertmanager.
-func (g *Gate) reached(f alertFigures) bool {
-	return len(f.Alerts) > 0 && len(f.NotListedBy) == 0 && !slices.ContainsFunc(f.Alerts, func(a prom.AlertState) bool {
-		return a.State != "active" || !g.routed(a)
-	})
-}
-
-// routed reports whether the alert is routed to the receiver and to no other; several routes may lead there.
-func (g *Gate) routed(a prom.AlertState) bool {
-	return slices.Contains(a.Receivers, g.telemetry.Receiver) && len(g.strangers(a)) == 0
-}
-
-// strangers are the other receivers of the alert.
-func (g *Gate) strangers(a prom.AlertState) []string {
-	return slices.DeleteFunc(slices.Clone(a.Receivers), func(name string) bool { return name == g.telemetry.Receiver })
-}
-
-// astray reports whether the alert is routed to another receiver, which it must not notify, or muted: waiting is
-// useless.
-func (g *Gate) astray(f alertFigures) bool {
-	return slices.ContainsFunc(f.Alerts, func(a prom.AlertState) bool {
-		return a.State == "active" && len(g.strangers(a)) > 0 || len(a.MutedBy) > 0
-	})
-}
-
-// addMuted adds the time intervals that mute the routes of the alerts, which Alertmanager lists as active. An endpoint
-// without groups of alerts is not one that mutes routes and says so.
-func (p *proof) addMuted(ctx context.Context, am prom.Alertmanager, alerts []prom.AlertState) (raw []byte, err error) {
-	muted, raw, err := am.MutedBy(ctx, attemptLabel, p.attempt)
-	if errors.Is(err, prom.ErrNotServed) {
-		return raw, nil
-	}
-	for i := range alerts {
-		if len(muted) > 0 {
-			alerts[i].State, alerts[i].MutedBy = "suppressed", muted
-		}
-	}
-	return raw, err
 }

@@ -46,7 +46,8 @@ func (f AlertEffect) Objections(receiver string) []check.Finding {
 	}
 	if !slices.Equal(f.Reached, []string{receiver}) {
 		object("it is routed to "+strings.Join(f.Reached, ", ")+", and only "+receiver+" may be notified",
-			"add a route that leads an alert with the labels of telemetry.alert.labels to "+receiver+" alone (without continue), or correct telemetry.receiver. If routes match labels that Prometheus or a ruler adds, set them in telemetry.alert.labels, for example cluster: prod")
+			"add a route that leads an alert with the labels of telemetry.alert.labels to "+receiver+" alone (without continue), or correct telemetry.receiver. "+
+				"If routes match labels that Prometheus or a ruler adds, set them in telemetry.alert.labels, for example cluster: prod")
 	}
 	if len(f.Inhibits) > 0 {
 		object("it could mute alerts of others by the inhibition rules with source "+strings.Join(f.Inhibits, ", "),

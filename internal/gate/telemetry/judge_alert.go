@@ -74,7 +74,7 @@ func (g *Gate) judgeMembers(b *check.Builder, obs []check.Observation) bool {
 	return false
 }
 
-// judgeCounters requires the counters before the alert, without which none is raised.
+// judgeCounters requires the counters before the alert: the gate raises no alert without them.
 func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation) bool {
 	if len(check.OfKind(obs, kindAlert)) > 0 || len(check.OfKind(obs, kindNotifications)) == 0 {
 		return true
@@ -198,7 +198,8 @@ func (g *Gate) judgeRoute(b *check.Builder, obs []check.Observation, f alertFigu
 	case !slices.Contains(a.Receivers, g.telemetry.Receiver):
 		b.Fail(o.ID, suspect, "add a route for "+labelText(g.telemetry.Alert.Labels)+" to the receiver, or correct telemetry.alert.labels", "no route leads to receiver %s: the synthetic alert went to %s", g.telemetry.Receiver, strings.Join(a.Receivers, ", "))
 	case len(g.strangers(a)) > 0:
-		b.Fail(o.ID, suspect, "set the labels that Prometheus or a ruler adds to alerts (external_labels) in telemetry.alert.labels too, and add a route that leads an alert with them to "+g.telemetry.Receiver+" alone (without continue)",
+		b.Fail(o.ID, suspect, "set the labels that Prometheus or a ruler adds to alerts (external_labels) in telemetry.alert.labels too, and "+
+			"add a route that leads an alert with them to "+g.telemetry.Receiver+" alone (without continue)",
 			"the synthetic alert went to %s too, and only %s may be notified: it was ended at once", strings.Join(g.strangers(a), ", "), g.telemetry.Receiver)
 	default:
 		b.Fail(o.ID, suspect, "read Alertmanager's log", "the synthetic alert is %q after %s", a.State, f.waited())

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,7 +14,11 @@ import (
 // observeAlertmanagers records where Prometheus sends its alerts, and which processes answer for it. known is false if
 // the receivers of an alert of a rule are unknown, since the Alertmanagers could not be read.
 func (g *Gate) observeAlertmanagers(ctx context.Context, p prom.Prometheus, rec check.Recorder) (f alertmanagerFigures, known bool, err error) {
-	attempt := g.begin(rec, kindAlertmanagers, p.Name(), "GET /api/v1/alertmanagers, /api/v1/status/runtimeinfo on new connections")
+	command := "GET /api/v1/alertmanagers"
+	if g.byRule() {
+		command += fmt.Sprintf("; GET /api/v1/status/runtimeinfo on %d new connections", answersWanted)
+	}
+	attempt := g.begin(rec, kindAlertmanagers, p.Name(), command)
 	active, raw, readErr := p.Alertmanagers(ctx)
 	f = alertmanagerFigures{Active: active, NotServed: errors.Is(readErr, prom.ErrNotServed)}
 	if f.NotServed {
