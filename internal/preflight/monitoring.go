@@ -26,6 +26,8 @@ type seriesFacts struct {
 	// alertmanagers are the addresses that Prometheus sends alerts to; alertErr: not known.
 	alertmanagers []string
 	alertErr      error
+	// unnamed: they are more than the site names, and the gate would raise no alert.
+	unnamed bool
 }
 
 func observeSeries(ctx context.Context, c *kube.Cluster, e site.Endpoint, matchers map[string]string, g *telemetry.Gate) seriesFacts {
@@ -50,6 +52,7 @@ func observeSeries(ctx context.Context, c *kube.Cluster, e site.Endpoint, matche
 		slices.Sort(f.intervals)
 	}
 	f.alertmanagers, _, f.alertErr = p.Alertmanagers(ctx)
+	f.unnamed = g.MoreThanNamed(f.alertmanagers)
 	return f
 }
 
@@ -61,15 +64,25 @@ type alertFacts struct {
 	effect    telemetry.AlertEffect
 }
 
-func observeAlerts(ctx context.Context, c *kube.Cluster, e site.Endpoint, g *telemetry.Gate) alertFacts {
-	f := alertFacts{address: e.Name()}
-	client, err := prom.Connect(e, c)
+func observeAlerts(ctx context.Context, c *kube.Cluster, reach site.Reach, g *telemetry.Gate) alertFacts {
+	f := alertFacts{address: reach.Alertmanager.Name()}
+	client, err := prom.Connect(reach.Alertmanager, c)
 	if f.err = err; err != nil {
 		return f
 	}
 	defer client.Close()
 	var routing prom.Routing
 	routing, f.err = prom.Alertmanager{Client: client}.Routing(ctx)
-	f.receivers, f.effect = routing.Receivers, g.EffectOfAlert(routing)
+	f.receivers, f.effect = routing.Receivers, g.EffectOfAlert(routing, externalLabels(ctx, c, reach.Prometheus, g))
 	return f
+}
+
+// externalLabels are those of Prometheus; none where it is not reached, which observeSeries reports.
+func externalLabels(ctx context.Context, c *kube.Cluster, e site.Endpoint, g *telemetry.Gate) map[string]string {
+	p, err := prom.ConnectPrometheus(e, nil, c)
+	if err != nil {
+		return nil
+	}
+	defer p.Close()
+	return g.ExternalLabels(ctx, p)
 }

@@ -46,6 +46,9 @@ func judgeSeries(f seriesFacts, want site.Telemetry) []Line {
 		out = append(out, unobserved("alerting", f.address, remedyPrometheus, "%v", f.alertErr))
 	case len(f.alertmanagers) == 0:
 		out = append(out, stop("alerting", f.address, "set alerting.alertmanagers in Prometheus' configuration", "Prometheus has no active Alertmanager"))
+	case f.unnamed:
+		out = append(out, stop("alerting", f.address, "name every Alertmanager of Prometheus, in reach.alertmanager and reach.alertmanagerReplicas: the alert of a rule goes to each",
+			"Prometheus sends alerts to more Alertmanagers than the site names: %s", strings.Join(f.alertmanagers, ", ")))
 	default:
 		out = append(out, ok("alerting", f.address, "Prometheus sends alerts to %s", strings.Join(f.alertmanagers, ", ")))
 	}

@@ -28,9 +28,10 @@ func TestJudgeServices(t *testing.T) {
 		"a defect": {func(f *seriesFacts) {
 			f.defects = []check.Finding{{Suspect: "gpu-02", Message: "no series", Remedy: "look"}}
 		}, []string{"would-stop GPU series gpu-02: no series"}},
-		"rare scrapes":    {func(f *seriesFacts) { f.intervals = []time.Duration{15 * time.Second, time.Minute} }, []string{"would-stop scrape interval p: every 1m0s, the site says 15s"}},
-		"often":           {func(f *seriesFacts) { f.intervals = []time.Duration{time.Second} }, nil},
-		"no Alertmanager": {func(f *seriesFacts) { f.alertmanagers = nil }, []string{"would-stop alerting p: no active Alertmanager"}},
+		"rare scrapes":                      {func(f *seriesFacts) { f.intervals = []time.Duration{15 * time.Second, time.Minute} }, []string{"would-stop scrape interval p: every 1m0s, the site says 15s"}},
+		"often":                             {func(f *seriesFacts) { f.intervals = []time.Duration{time.Second} }, nil},
+		"no Alertmanager":                   {func(f *seriesFacts) { f.alertmanagers = nil }, []string{"would-stop alerting p: no active Alertmanager"}},
+		"an Alertmanager that is not named": {func(f *seriesFacts) { f.alertmanagers, f.unnamed = []string{"am", "central"}, true }, []string{"would-stop alerting p: more Alertmanagers than the site names: am, central"}},
 		// Thanos, Mimir and managed services: the gate follows the alert of its rule.
 		"Alertmanagers not listed": {func(f *seriesFacts) { f.alertErr = fmt.Errorf("read: %w", prom.ErrNotServed) }, nil},
 		"alerts unknown":           {func(f *seriesFacts) { f.alertErr = down }, []string{"unobserved alerting p: down"}},

@@ -160,7 +160,7 @@ func (o Options) monitoring(ctx context.Context) []Line {
 	var series seriesFacts
 	var work sync.WaitGroup
 	work.Go(func() { series = observeSeries(ctx, c, o.Site.Reach.Prometheus, o.Site.Telemetry.Matchers, g) })
-	alerts := observeAlerts(ctx, c, o.Site.Reach.Alertmanager, g)
+	alerts := observeAlerts(ctx, c, o.Site.Reach, g)
 	work.Wait()
 	return append(judgeSeries(series, o.Site.Telemetry), judgeAlerts(alerts, o.Site.Telemetry.Receiver)...)
 }

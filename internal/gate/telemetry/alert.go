@@ -29,21 +29,21 @@ const (
 // observeAlert follows a synthetic alert to its receiver.
 func (g *Gate) observeAlert(ctx context.Context, cluster *kube.Cluster, p prom.Prometheus, rec check.Recorder) error {
 	rec.Progress("following a synthetic alert to receiver %s", g.telemetry.Receiver)
-	attempt := g.begin(rec, kindAlertmanagers, p.Name(), "GET /api/v1/alertmanagers")
-	active, raw, err := p.Alertmanagers(ctx)
-	figures := alertmanagerFigures{Active: active, NotServed: errors.Is(err, prom.ErrNotServed)}
-	if figures.NotServed {
-		err = nil
-	}
-	if err := attempt.Raw(raw).Record(figures, err); err != nil {
+	targets, known, err := g.observeAlertmanagers(ctx, p, rec)
+	if err != nil {
 		return err
 	}
-	way, ready, err := g.observeReceivers(ctx, cluster, rec)
+	way, ready, err := g.observeReceivers(ctx, cluster, p, rec)
 	defer closeAll(way.ams)
-	if err != nil || !ready {
+	if err != nil || !ready || !known || g.unnamed(targets) {
 		return err
 	}
-	proof := &proof{Gate: g, way: way, prometheus: p, rec: rec, attempt: g.deps.Clock.Now().UTC().Format("20060102T150405.000"), others: map[string]bool{}}
+	proof := &proof{
+		Gate: g, way: way, prometheus: p, rec: rec, attempt: g.deps.Clock.Now().UTC().Format("20060102T150405.000"), others: map[string]bool{},
+	}
+	if g.byRule() {
+		proof.quiet = quietOf(targets.Processes)
+	}
 	alert := g.alert()
 	alert.Labels[attemptLabel] = proof.attempt
 	proof.labels, proof.raiser = alert.Labels, g.newRaiser(cluster, way.ams, alert)
@@ -54,7 +54,7 @@ func (g *Gate) observeAlert(ctx context.Context, cluster *kube.Cluster, p prom.P
 	if err := proof.before.record(g, rec, targetBefore); err != nil || !proof.before.ok() {
 		return err
 	}
-	if slices.ContainsFunc(proof.before.each, func(n prom.Notifications) bool { return len(n.Total) == 0 }) {
+	if slices.ContainsFunc(proof.before.each, func(n prom.Notifications) bool { return len(n.Total) == 0 || g.unnamedMembers(n.Members) }) {
 		return nil
 	}
 	return proof.run(ctx)
@@ -116,6 +116,8 @@ type proof struct {
 	endsAt time.Time
 	// others are the names of other alerts of the receiver.
 	others map[string]bool
+	// quiet is how long no Alertmanager must list the alert after its end.
+	quiet time.Duration
 }
 
 // amNames are the names of all Alertmanagers, as a target.
@@ -128,7 +130,7 @@ func (w way) amNames() string {
 }
 
 func (p *proof) run(ctx context.Context) error {
-	attempt := p.begin(p.rec, kindAlert, p.amNames(), p.raiser.command()+"; GET /api/v2/alerts?filter="+attemptLabel)
+	attempt := p.begin(p.rec, kindAlert, p.amNames(), p.raiser.command()+"; GET /api/v2/alerts and /api/v2/alerts/groups?filter="+attemptLabel)
 	p.raised = p.deps.Clock.Now()
 	if err := p.raiser.raise(ctx, p.raised.Add(p.alertLasts())); err != nil {
 		// Part of it may have been raised: the alert at one Alertmanager, or a rule whose response was lost.
@@ -158,7 +160,7 @@ func (p *proof) watch(ctx context.Context, attempt check.Attempt) error {
 			return false, ctx.Err()
 		}
 		figures.NotYetSeconds = notYet.Seconds()
-		done := alertErr == nil && after.ok() && (p.reached(figures) && settled(p.to, p.before.each, after.each) || p.astray(figures))
+		done := alertErr == nil && (p.astray(figures) || after.ok() && p.reached(figures) && settled(p.to, p.before.each, after.each))
 		unfired := p.byRule() && p.fired == nil && begun > p.telemetry.Alert.RuleWithin.D()
 		if !done && !last && !unfired {
 			notYet = begun
@@ -183,6 +185,8 @@ func (p *proof) read(ctx context.Context) (alertFigures, []byte, error) {
 		}
 		if len(alerts) == 0 {
 			f.NotListedBy = append(f.NotListedBy, am.Name())
+		} else {
+			all = append(append(all, p.addMuted(ctx, am, alerts)...), '\n')
 		}
 		f.Alerts = append(f.Alerts, alerts...)
 		p.saw(alerts)
@@ -239,18 +243,4 @@ func (*proof) always(ctx context.Context, do func(context.Context) error) error 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
 	return do(ctx)
-}
-
-// reached reports whether the alert is routed to the receiver, at every Alertmanager.
-func (g *Gate) reached(f alertFigures) bool {
-	return len(f.Alerts) > 0 && len(f.NotListedBy) == 0 && !slices.ContainsFunc(f.Alerts, func(a prom.AlertState) bool {
-		return a.State != "active" || !slices.Contains(a.Receivers, g.telemetry.Receiver)
-	})
-}
-
-// astray reports whether the alert is routed elsewhere, so that waiting is useless.
-func (g *Gate) astray(f alertFigures) bool {
-	return slices.ContainsFunc(f.Alerts, func(a prom.AlertState) bool {
-		return a.State == "active" && len(a.Receivers) > 0 && !slices.Contains(a.Receivers, g.telemetry.Receiver)
-	})
 }

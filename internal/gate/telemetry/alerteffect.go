@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,9 +20,14 @@ type AlertEffect struct {
 	Inhibits []string `json:"inhibits,omitempty"`
 }
 
-// EffectOfAlert is the effect of the synthetic alert by the routes and inhibition rules of an Alertmanager.
-func (g *Gate) EffectOfAlert(r prom.Routing) AlertEffect {
-	labels := g.alert().Labels
+// EffectOfAlert is the effect of the synthetic alert by the routes and inhibition rules of an Alertmanager. external are
+// the labels that Prometheus adds to alerts that lack them.
+func (g *Gate) EffectOfAlert(r prom.Routing, external map[string]string) AlertEffect {
+	labels := maps.Clone(external)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, g.alert().Labels)
 	return AlertEffect{
 		Consent: g.deps.Page || g.telemetry.Alert.PagesNobody, Reached: r.Route.Receivers(labels),
 		Inhibits: r.Inhibits.By(labels, "alertname", runLabel, attemptLabel),
@@ -40,7 +46,8 @@ func (f AlertEffect) Objections(receiver string) []check.Finding {
 	}
 	if !slices.Equal(f.Reached, []string{receiver}) {
 		object("it is routed to "+strings.Join(f.Reached, ", ")+", and only "+receiver+" may be notified",
-			"add a route that leads an alert with the labels of telemetry.alert.labels to "+receiver+" alone (without continue), or correct telemetry.receiver")
+			"add a route that leads an alert with the labels of telemetry.alert.labels to "+receiver+" alone (without continue), or correct telemetry.receiver. "+
+				"If routes match labels that Prometheus or a ruler adds, set them in telemetry.alert.labels, for example cluster: prod")
 	}
 	if len(f.Inhibits) > 0 {
 		object("it could mute alerts of others by the inhibition rules with source "+strings.Join(f.Inhibits, ", "),

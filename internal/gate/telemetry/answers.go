@@ -26,14 +26,16 @@ const replicaRemedy = "query each Prometheus behind the address (kubectl port-fo
 // scrape may have failed meanwhile.
 func (g *Gate) observeAnswers(ctx context.Context, p prom.Prometheus, rec check.Recorder) error {
 	rec.Progress("querying the series on %d connections", answersWanted)
-	return g.poll(ctx, g.telemetry.ScrapeInterval.D(), times(g.telemetry.ScrapeInterval, g.profile.Settle), func(last bool) (bool, error) {
+	return g.poll(ctx, g.telemetry.ScrapeInterval.D(), g.settle(), func(last bool) (bool, error) {
 		attempt := g.begin(rec, kindAnswers, p.Name(), fmt.Sprintf("%d times, each on a new connection: GET /api/v1/status/runtimeinfo before and after %s", answersWanted, seriesCommand(p)))
 		var figures answersFigures
 		for i := range answersWanted {
 			p.Close()
 			process, _ := p.Process(ctx) // unknown where the address does not serve it
 			state, _, err := readSeries(ctx, p)
+			several := false
 			if after, _ := p.Process(ctx); after != process {
+				several = process != "" && after != ""
 				process = "" // the series may be of either
 			}
 			if i%2 == 1 { // a balancer of each request in turn must not lead all series to one replica
@@ -43,7 +45,7 @@ func (g *Gate) observeAnswers(ctx context.Context, p prom.Prometheus, rec check.
 				return false, ctx.Err()
 			}
 			a := answerOf(state, err)
-			a.Process = process
+			a.Process, a.Several = process, several
 			figures.Answers = append(figures.Answers, a)
 		}
 		complete := len(g.partialAnswers(figures)) == 0
@@ -75,10 +77,16 @@ func answerOf(state seriesFigures, err error) answer {
 	return a
 }
 
-// partialAnswers lists, for each incomplete answer, its missing series and its samples that are
-// older than in an earlier answer, which a single Prometheus never returns.
-func (g *Gate) partialAnswers(f answersFigures) []string {
-	var out []string
+// partialAnswer is an incomplete answer: its missing series, or its samples that are older than in an earlier answer,
+// which a single Prometheus never returns.
+type partialAnswer struct {
+	lacks string
+	older bool
+}
+
+// partialAnswers are the incomplete answers.
+func (g *Gate) partialAnswers(f answersFigures) []partialAnswer {
+	var out []partialAnswer
 	newest := map[string]time.Time{}
 	for _, a := range f.Answers {
 		byNode := map[string]hostAnswer{}
@@ -86,6 +94,7 @@ func (g *Gate) partialAnswers(f answersFigures) []string {
 			byNode[g.host(host)] = h
 		}
 		var lacks []string
+		older := false
 		if a.Err != "" {
 			lacks = append(lacks, a.Err)
 		}
@@ -97,13 +106,14 @@ func (g *Gate) partialAnswers(f answersFigures) []string {
 			case h.GPUs != g.gpus:
 				lacks = append(lacks, fmt.Sprintf("%s has series of %d of %d GPUs", node, h.GPUs, g.gpus))
 			case !newest[node].IsZero() && back > g.maxAge:
+				older = true
 				lacks = append(lacks, fmt.Sprintf("samples of %s are %s older than in an earlier answer", node, back.Round(time.Millisecond)))
 			case h.Oldest.After(newest[node]):
 				newest[node] = h.Oldest
 			}
 		}
 		if len(lacks) > 0 {
-			out = append(out, strings.Join(lacks, ", "))
+			out = append(out, partialAnswer{strings.Join(lacks, ", "), older})
 		}
 	}
 	return out
@@ -112,6 +122,20 @@ func (g *Gate) partialAnswers(f answersFigures) []string {
 // oneProcess reports whether all answers are known to be of one process.
 func oneProcess(f answersFigures) bool {
 	return !slices.ContainsFunc(f.Answers, func(a answer) bool { return a.Process == "" || a.Process != f.Answers[0].Process })
+}
+
+// severalProcesses reports whether answers are known to be of different processes.
+func severalProcesses(f answersFigures) bool {
+	known := map[string]bool{}
+	for _, a := range f.Answers {
+		if a.Several {
+			return true
+		}
+		if a.Process != "" {
+			known[a.Process] = true
+		}
+	}
+	return len(known) > 1
 }
 
 // judgeAnswers requires that every answer is complete.
@@ -139,9 +163,13 @@ func (g *Gate) judgeAnswers(b *check.Builder, obs []check.Observation) {
 	switch partial := g.partialAnswers(f); {
 	case len(partial) == 0:
 	case oneProcess(f):
-		b.Unobserved(o.ID, "Prometheus", scrapeRemedy, "%d of %d answers are incomplete (%s), and all are of one process: scrapes or queries fail at times", len(partial), len(f.Answers), partial[0])
+		b.Unobserved(o.ID, "Prometheus", scrapeRemedy, "%d of %d answers are incomplete (%s), and all are of one process: scrapes or queries fail at times", len(partial), len(f.Answers), partial[0].lacks)
+	case !severalProcesses(f) && !slices.ContainsFunc(partial, func(p partialAnswer) bool { return p.older }):
+		b.Unobserved(o.ID, "Prometheus", replicaRemedy+"; or, of one Prometheus: "+scrapeRemedy,
+			"%d of %d answers are incomplete (%s), and not every answer names its process (/api/v1/status/runtimeinfo): whether several replicas answer is unknown",
+			len(partial), len(f.Answers), partial[0].lacks)
 	default:
 		b.Fail(o.ID, "Prometheus", replicaRemedy, "%d of %d answers are incomplete (%s), but one was complete: several Prometheus replicas answer at %s, and not all have the series",
-			len(partial), len(f.Answers), partial[0], o.Target)
+			len(partial), len(f.Answers), partial[0].lacks, o.Target)
 	}
 }

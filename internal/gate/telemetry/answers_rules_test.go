@@ -70,15 +70,18 @@ func TestAnswerRules(t *testing.T) {
 		all("the newest samples count, not the last", answerAt(3, -g.maxAge, 0), answerAt(4), answerAt(5, g.maxAge, 0)).Fails("Prometheus", "2 of "+replicas),
 		all("older samples do not become the newest", answerAt(3, g.maxAge, 0), answerAt(4, g.maxAge+time.Second, 0)).Fails("Prometheus", "1 of "+replicas),
 		all("samples that are late alike", answerAt(0, time.Minute, time.Minute)).Passes(),
-		all("a GPU too few", checktest.Set(kindAnswers, `.answers[last].hosts["gpu-02"].gpus`, 7)).Fails("Prometheus", "1 of "+replicas+" (gpu-02 has series of 7 of 8 GPUs)"),
-		all("a GPU too many", checktest.Set(kindAnswers, `.answers[last].hosts["gpu-02"].gpus`, 9)).Fails("Prometheus", "gpu-02 has series of 9 of 8 GPUs"),
-		all("an error lacks all nodes", checktest.Set(kindAnswers, ".answers[2].err", "503")).Fails("Prometheus", "1 of "+replicas+" (503)"),
-		all("an error has no samples", checktest.Set(kindAnswers, ".answers[0].err", "503"), answerAt(0, -time.Minute, -time.Minute)).Fails("Prometheus", "1 of "+replicas+" (503)"),
+		all("a GPU too few", checktest.Set(kindAnswers, `.answers[last].hosts["gpu-02"].gpus`, 7)).Unobserved("Prometheus", "1 of "+replicas+" (gpu-02 has series of 7 of 8 GPUs)"),
+		all("a GPU too many", checktest.Set(kindAnswers, `.answers[last].hosts["gpu-02"].gpus`, 9)).Unobserved("Prometheus", "gpu-02 has series of 9 of 8 GPUs"),
+		all("an error lacks all nodes", checktest.Set(kindAnswers, ".answers[2].err", "503")).Unobserved("Prometheus", "1 of "+replicas+" (503)"),
+		all("an error has no samples", checktest.Set(kindAnswers, ".answers[0].err", "503"), answerAt(0, -time.Minute, -time.Minute)).Unobserved("Prometheus", "1 of "+replicas+" (503)"),
 		all("no answer could be read", checktest.Set(kindAnswers, ".answers[*].err", "503")).Unobserved("Prometheus", "no further answer could be read: 503"),
 		all("one process fails at times", process("*", "p 1"), answerAt(3, 0)).Unobserved("Prometheus", "all are of one process"),
 		all("two processes", process("*", "p 1"), process("last", "p 2"), answerAt(3, 0)).Fails("Prometheus", "several Prometheus replicas"),
-		all("the process of one answer is unknown", process("*", "p 1"), process("last", ""), answerAt(3, 0)).Fails("Prometheus", "several Prometheus replicas"),
-		all("the process of no answer is known", answerAt(3, 0)).Fails("Prometheus", "several Prometheus replicas"),
+		all("the process of one answer is unknown", process("*", "p 1"), process("last", ""), answerAt(3, 0)).Unobserved("Prometheus", "whether several replicas answer is unknown"),
+		all("the process of no answer is known", answerAt(3, 0)).Unobserved("Prometheus", "whether several replicas answer is unknown"),
+		all("older samples are never of one process that answers in order", answerAt(3, 0, time.Hour)).Fails("Prometheus", "older than in an earlier answer"),
+		all("one process whose samples become older", process("*", "p 1"), answerAt(3, 0, time.Hour)).Unobserved("Prometheus", "all are of one process"),
+		all("two processes in one answer", checktest.Set(kindAnswers, ".answers[5].several", true), answerAt(3, 0)).Fails("Prometheus", "several Prometheus replicas"),
 	})
 }
 
@@ -89,6 +92,8 @@ type hurried struct {
 }
 
 func (h hurried) Now() time.Time { return *h.at }
+
+func (h hurried) Since(t time.Time) time.Duration { return h.at.Sub(t) }
 
 func (h hurried) NewTimer(d time.Duration) clock.Timer {
 	*h.at = h.at.Add(d)

@@ -73,6 +73,8 @@ type answer struct {
 	Hosts map[string]hostAnswer `json:"hosts"`
 	// Process identifies the Prometheus that answered before and after the series; "" if unknown.
 	Process string `json:"process,omitempty"`
+	// Several: two known processes answered, one before and one after the series.
+	Several bool `json:"several,omitempty"`
 	// Err is the error of the query.
 	Err string `json:"err,omitempty"`
 }
@@ -120,6 +122,9 @@ type alertmanagerFigures struct {
 	Active []string `json:"active"`
 	// NotServed: the endpoint does not list them.
 	NotServed bool `json:"notServed,omitempty"`
+	// Processes are the distinct Prometheus processes that answer at the endpoint, "" for an unknown one. Only of an
+	// alert of a rule.
+	Processes []string `json:"processes,omitempty"`
 }
 
 // receiverFigures are the receivers of Alertmanager's configuration.

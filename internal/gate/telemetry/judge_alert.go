@@ -9,7 +9,10 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/prom"
 )
 
-const replicasRemedy = "set reach.alertmanager and reach.alertmanagerReplicas to every Alertmanager of the cluster (the url of each, not of a Service or balancer): each replica has its own counters"
+const replicasRemedy = "set reach.alertmanager and reach.alertmanagerReplicas to every Alertmanager of the cluster (the url of each, not of a Service or balancer): each replica has its own counters. In Kubernetes, make a Service for each pod (selector statefulset.kubernetes.io/pod-name) and name it as service"
+
+const countersRemedy = "let reach.alertmanager serve Alertmanager's own /metrics (site url with credentials, or service). Mimir, managed Prometheus services and Grafana have none for a tenant: " +
+	"whether their Alertmanager notifies cannot be observed, and no alert is raised"
 
 const ruleRemedy = "compare the labels of the PrometheusRule (telemetry.alert.ruleLabels) with ruleSelector and ruleNamespaceSelector of the Prometheus object, and read prometheus-operator's log; without an operator set telemetry.alert.through: alertmanager, which passes as lowered"
 
@@ -20,10 +23,10 @@ const alertmanagerRemedy = "make Alertmanager reachable as reach.alertmanager of
 // judgeAlert follows the synthetic alert from its rule to Alertmanager, the route, the receiver and
 // its integrations.
 func (g *Gate) judgeAlert(b *check.Builder, obs []check.Observation) {
-	g.judgeAlertmanagers(b, obs)
+	raisable := g.judgeAlertmanagers(b, obs)
 	suspect := "receiver " + g.telemetry.Receiver
 	receiver, all, ok := g.judgeReceivers(b, obs, suspect)
-	if !ok {
+	if !ok || !raisable || !g.judgeMembers(b, obs) || !g.judgeCounters(b, obs) {
 		return
 	}
 	f, o, ok := check.RequireLast[alertFigures](b, obs, kindAlert, "", "the synthetic alert", g.alertRemedy())
@@ -39,10 +42,17 @@ func (g *Gate) judgeAlert(b *check.Builder, obs []check.Observation) {
 }
 
 // judgeAlertmanagers requires that Prometheus sends its alerts to an Alertmanager. Endpoints in front of Mimir or Thanos
-// and managed services do not list theirs: there, the alert of the rule shows it.
-func (g *Gate) judgeAlertmanagers(b *check.Builder, obs []check.Observation) {
+// and managed services do not list theirs: there, the alert of the rule shows it. It reports whether the alert of a rule
+// may be raised: consent is for the Alertmanagers that the site names.
+func (g *Gate) judgeAlertmanagers(b *check.Builder, obs []check.Observation) (raisable bool) {
 	switch f, o, ok := check.RequireLast[alertmanagerFigures](b, obs, kindAlertmanagers, "", "Prometheus' Alertmanagers", prometheusRemedy); {
-	case !ok, f.NotServed && g.byRule():
+	case !ok:
+		return !g.byRule()
+	case g.unnamed(f):
+		b.Unobserved(o.ID, "Prometheus", replicasRemedy, "sends the alert of a rule to %d Alertmanagers (%s), and the site names %d: without the receivers of the others no alert is raised",
+			len(f.addresses()), strings.Join(f.addresses(), ", "), len(g.endpoints()))
+		return false
+	case f.NotServed && g.byRule():
 	case f.NotServed:
 		b.Unobserved(o.ID, "Prometheus",
 			"set telemetry.alert.through: rule: an alert that arrives by a rule shows it; or set reach.prometheus to the Prometheus that evaluates rules",
@@ -50,6 +60,36 @@ func (g *Gate) judgeAlertmanagers(b *check.Builder, obs []check.Observation) {
 	case len(f.Active) == 0:
 		b.Fail(o.ID, "Prometheus", "set alerting.alertmanagers in Prometheus' configuration", "has no active Alertmanager: its alerts are not delivered")
 	}
+	return true
+}
+
+// judgeMembers requires that the site names every member of Alertmanager's cluster: Prometheus sends the alert of a rule
+// to each.
+func (g *Gate) judgeMembers(b *check.Builder, obs []check.Observation) bool {
+	n := members(obs)
+	if !g.unnamedMembers(n) {
+		return true
+	}
+	b.Unobserved("", "Alertmanager", replicasRemedy, "its cluster has %g members, and the site names %d: without the receivers of the others no alert is raised", n, len(g.endpoints()))
+	return false
+}
+
+// judgeCounters requires the counters before the alert: the gate raises no alert without them.
+func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation) bool {
+	if len(check.OfKind(obs, kindAlert)) > 0 || len(check.OfKind(obs, kindNotifications)) == 0 {
+		return true
+	}
+	for i := range g.endpoints() {
+		was, o, ok := check.RequireLast[prom.Notifications](b, obs, kindNotifications, replicaTarget(targetBefore, i), "Alertmanager's counters", countersRemedy)
+		if !ok {
+			return false
+		}
+		if len(was.Total) == 0 {
+			b.Unobserved(o.ID, "Alertmanager's counters", countersRemedy, "alertmanager_notifications_total has no series: whether a notification is sent cannot be observed")
+			return false
+		}
+	}
+	return true
 }
 
 // alertReason is the part of the reason of a pass.
@@ -141,7 +181,7 @@ func (g *Gate) judgeRoute(b *check.Builder, obs []check.Observation, f alertFigu
 		return true
 	}
 	a := f.Alerts[0]
-	if i := slices.IndexFunc(f.Alerts, func(a prom.AlertState) bool { return a.State != "active" }); i >= 0 {
+	if i := slices.IndexFunc(f.Alerts, func(a prom.AlertState) bool { return a.State != "active" || !g.routed(a) }); i >= 0 {
 		a = f.Alerts[i]
 	}
 	lost := lostLabels(f.Labels, a.Labels)
@@ -157,6 +197,10 @@ func (g *Gate) judgeRoute(b *check.Builder, obs []check.Observation, f alertFigu
 			lost, g.telemetry.Receiver, strings.Join(a.Receivers, ", "))
 	case !slices.Contains(a.Receivers, g.telemetry.Receiver):
 		b.Fail(o.ID, suspect, "add a route for "+labelText(g.telemetry.Alert.Labels)+" to the receiver, or correct telemetry.alert.labels", "no route leads to receiver %s: the synthetic alert went to %s", g.telemetry.Receiver, strings.Join(a.Receivers, ", "))
+	case len(g.strangers(a)) > 0:
+		b.Fail(o.ID, suspect, "set the labels that Prometheus or a ruler adds to alerts (external_labels) in telemetry.alert.labels too, and "+
+			"add a route that leads an alert with them to "+g.telemetry.Receiver+" alone (without continue)",
+			"the synthetic alert went to %s too, and only %s may be notified: it was ended at once", strings.Join(g.strangers(a), ", "), g.telemetry.Receiver)
 	default:
 		b.Fail(o.ID, suspect, "read Alertmanager's log", "the synthetic alert is %q after %s", a.State, f.waited())
 	}

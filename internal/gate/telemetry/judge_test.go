@@ -400,7 +400,7 @@ func TestJudge(t *testing.T) {
 					f.answers.Answers[i].Hosts = nil
 				}
 			}
-		}, fail, "Prometheus", "6 of 12 answers are incomplete (gpu-01 has series of 0 of 8 GPUs"},
+		}, unseen, "Prometheus", "6 of 12 answers are incomplete (gpu-01 has series of 0 of 8 GPUs"},
 		"one replica's samples are old": {func(f *facts) { f.answers.Answers[3] = aged(f.answers.Answers[3], -31*time.Second) },
 			fail, "Prometheus", "1 of 12 answers are incomplete (samples of gpu-01 are 31s older than in an earlier answer"},
 		"all answers are late alike": {func(f *facts) {
@@ -411,7 +411,7 @@ func TestJudge(t *testing.T) {
 		}, pass, "", ""},
 		"one replica does not answer": {func(f *facts) {
 			f.answers.Answers[3] = answer{Err: "503 Service Unavailable"}
-		}, fail, "Prometheus", "503 Service Unavailable"},
+		}, unseen, "Prometheus", "503 Service Unavailable"},
 		// A scrape that fails for a moment looked like another replica.
 		"one process misses a scrape": {func(f *facts) {
 			for i := range f.answers.Answers {

@@ -60,15 +60,34 @@ type api struct {
 	retries int
 	// others is how often another replica's counters are read instead, once the alert is posted.
 	others int
+	// alsoSent is another Alertmanager that Prometheus sends to; empty: none.
+	alsoSent string
+	// members is the size of Alertmanager's cluster.
+	members int
+	// alsoRouted is another receiver of the alert; empty: none.
+	alsoRouted string
+	// external are the external labels of Prometheus, as YAML.
+	external string
+	// muted are the time intervals that mute the alert's route.
+	muted []string
+	// relisted is how often the alert is listed again after its end, once it was not listed.
+	relisted, endReads int
 }
 
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
+	case r.URL.Path == "/api/v1/query" && strings.Contains(r.URL.Query().Get("query"), "ALERTS"):
+		io.WriteString(w, `{"status":"success","data":{"resultType":"vector","result":[]}}`) //nolint:errcheck // a test server
 	case r.URL.Path == "/api/v1/query":
 		labels := `"UUID":"GPU-a","gpu":"0","hostname":"gpu-01","instance":"10.0.0.1:9400","node":"gpu-01","pod":"exporter-x"`
 		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"__name__":"DCGM_FI_DEV_GPU_UTIL",%[1]s},"value":[1773114090,"42"]},{"metric":{"firstlight_timestamp":"true",%[1]s},"value":[1773114090,"1773114088.5"]}]}}`, labels)
+	case r.URL.Path == "/api/v1/status/config" && a.external != "":
+		config, _ := json.Marshal("global:\n  external_labels:\n    " + a.external) // a string
+		fmt.Fprintf(w, `{"status":"success","data":{"yaml":%s}}`, config)
+	case r.URL.Path == "/api/v1/alertmanagers" && a.alsoSent != "":
+		fmt.Fprintf(w, `{"status":"success","data":{"activeAlertmanagers":[{"url":"http://am"},{"url":%q}]}}`, a.alsoSent)
 	case r.URL.Path == "/api/v1/alertmanagers" && !a.unlisted:
 		io.WriteString(w, `{"status":"success","data":{"activeAlertmanagers":[{"url":"http://am"}]}}`) //nolint:errcheck // a test server
 	case r.URL.Path == "/api/v2/status":
@@ -95,6 +114,13 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `[{"labels":{"firstlight_attempt":"earlier"},"receivers":[{"name":"on-call"}],"status":{"state":"active"}}]`) //nolint:errcheck // a test server
 	case r.URL.Path == "/api/v2/alerts" && r.URL.Query().Has("receiver"):
 		io.WriteString(w, a.notifying) //nolint:errcheck // a test server
+	case r.URL.Path == "/api/v2/alerts" && len(a.alerts) > 0 && a.alsoRouted != "" && a.alerts[len(a.alerts)-1].EndsAt.After(a.now()):
+		fmt.Fprintf(w, `[{"labels":{},"receivers":[{"name":"on-call"},{"name":%q}],"status":{"state":"active"}}]`, a.alsoRouted)
+	case r.URL.Path == "/api/v2/alerts/groups" && len(a.muted) > 0:
+		muted, _ := json.Marshal(a.muted) // a list of strings
+		fmt.Fprintf(w, `[{"labels":{},"receiver":{"name":"on-call"},"alerts":[{"labels":{},"receivers":[{"name":"on-call"}],"status":{"state":"suppressed","silencedBy":[],"inhibitedBy":[],"mutedBy":%s}}]}]`, muted)
+	case r.URL.Path == "/api/v2/alerts" && a.relists():
+		io.WriteString(w, `[{"labels":{},"receivers":[{"name":"on-call"}],"status":{"state":"active"}}]`) //nolint:errcheck // a test server
 	case r.URL.Path == "/api/v2/alerts" && len(a.alerts) > 0 && (a.unresolved || a.alerts[len(a.alerts)-1].EndsAt.After(a.now())):
 		io.WriteString(w, `[{"labels":{},"receivers":[{"name":"on-call"}],"status":{"state":"active"}}]`) //nolint:errcheck // a test server
 	case r.URL.Path == "/api/v2/alerts":
@@ -114,10 +140,26 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		} {
 			fmt.Fprintf(w, "# TYPE alertmanager_%[1]s counter\nalertmanager_%[1]s{integration=\"webhook\"} %[2]d\n", name, n)
 		}
+		if a.members > 0 {
+			fmt.Fprintf(w, "# TYPE alertmanager_cluster_members gauge\nalertmanager_cluster_members %d\n", a.members)
+		}
+		if len(a.muted) > 0 {
+			return // nothing is sent, and the process is unknown
+		}
 		fmt.Fprintf(w, "# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds %d\n", 1000+earlier)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
+}
+
+// relists reports whether the alert that has ended is listed again: not at the first reading, and then as often as
+// a.relisted says.
+func (a *api) relists() bool {
+	if a.relisted == 0 {
+		return false
+	}
+	a.endReads++
+	return a.endReads > 1 && a.endReads <= 1+a.relisted
 }
 
 func serve(t *testing.T, a *api) (*Gate, prom.Prometheus) {
@@ -403,8 +445,8 @@ func TestEveryReplicaIsAskedByRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(g.partialAnswers(f)); n != answersWanted/replicas || oneProcess(f) {
-			t.Errorf("%d replicas: %d answers are incomplete, of one process: %t", replicas, n, oneProcess(f))
+		if n := len(g.partialAnswers(f)); n != answersWanted/replicas || !severalProcesses(f) {
+			t.Errorf("%d replicas: %d answers are incomplete, of several processes: %t", replicas, n, severalProcesses(f))
 		}
 	}
 }

@@ -35,7 +35,8 @@ type way struct {
 
 // observeReceivers connects to every Alertmanager and records its receivers. ready is false if no
 // alert may be raised or it could not arrive, which is recorded. The caller closes the clients.
-func (g *Gate) observeReceivers(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) (w way, ready bool, err error) {
+func (g *Gate) observeReceivers(ctx context.Context, cluster *kube.Cluster, p prom.Prometheus, rec check.Recorder) (w way, ready bool, err error) {
+	external := g.ExternalLabels(ctx, p)
 	for i, e := range g.endpoints() {
 		client, unreachable := prom.Connect(e, cluster)
 		if unreachable != nil {
@@ -45,7 +46,7 @@ func (g *Gate) observeReceivers(ctx context.Context, cluster *kube.Cluster, rec 
 		w.ams = append(w.ams, am)
 		attempt := g.begin(rec, kindReceivers, replicaTarget(targetAlertmanager, i), "GET /api/v2/status of "+am.Name()+": receivers with their integrations, routes, inhibition rules")
 		routing, readErr := am.Routing(ctx)
-		figures := receiverFigures{Receivers: routing.Receivers, AlertEffect: g.EffectOfAlert(routing)}
+		figures := receiverFigures{Receivers: routing.Receivers, AlertEffect: g.EffectOfAlert(routing, external)}
 		// The raw answer is not stored: Alertmanager's configuration may contain secrets.
 		if err := attempt.Record(figures, readErr); err != nil {
 			return w, false, err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
@@ -41,7 +42,8 @@ type AlertState struct {
 	Receivers   []string          `json:"receivers"`
 	SilencedBy  []string          `json:"silencedBy,omitempty"`
 	InhibitedBy []string          `json:"inhibitedBy,omitempty"`
-	// MutedBy are the time intervals that mute its route, from Alertmanager 0.28 on.
+	// MutedBy are the time intervals that mute its route, from Alertmanager 0.28 on. Only the groups of alerts have
+	// them (see MutedBy of Alertmanager): the list of alerts never does.
 	MutedBy []string `json:"mutedBy,omitempty"`
 	// EndsAt is when Alertmanager drops the alert unless it is sent again.
 	EndsAt time.Time `json:"endsAt,omitzero"`
@@ -94,6 +96,45 @@ func (a Alertmanager) Alerts(ctx context.Context, label, value string) ([]AlertS
 		return nil, raw, fmt.Errorf("list alerts of %s: %w", a.name, err)
 	}
 	return alerts, raw, nil
+}
+
+// ParseMutedBy parses the response of /api/v2/alerts/groups.
+func ParseMutedBy(raw []byte) ([]string, error) {
+	return guard.Parse("alert groups", func() ([]string, error) { return parseMutedBy(raw) })
+}
+
+func parseMutedBy(raw []byte) ([]string, error) {
+	var groups []struct {
+		Alerts json.RawMessage `json:"alerts"`
+	}
+	if err := json.Unmarshal(raw, &groups); err != nil {
+		return nil, fmt.Errorf("read alert groups: %w", err)
+	}
+	var out []string
+	for _, g := range groups {
+		alerts, err := parseAlerts(g.Alerts)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range alerts {
+			out = append(out, a.MutedBy...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// MutedBy are the time intervals that mute the routes of the alerts with a label.
+func (a Alertmanager) MutedBy(ctx context.Context, label, value string) ([]string, []byte, error) {
+	raw, err := a.get(ctx, "/api/v2/alerts/groups", url.Values{"filter": {fmt.Sprintf("%s=%q", label, value)}})
+	if err != nil {
+		return nil, raw, err
+	}
+	muted, err := ParseMutedBy(raw)
+	if err != nil {
+		return nil, raw, fmt.Errorf("list alert groups of %s: %w", a.name, err)
+	}
+	return muted, raw, nil
 }
 
 // Notifying lists the alerts of a receiver that are active, neither silenced nor inhibited.

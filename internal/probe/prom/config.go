@@ -18,7 +18,9 @@ import (
 type Config struct {
 	// ScrapeInterval is the default of the jobs.
 	ScrapeInterval time.Duration
-	Jobs           []Job
+	// External are the labels that are added to the alerts which lack them.
+	External map[string]string
+	Jobs     []Job
 }
 
 // Job is one scrape job.
@@ -66,7 +68,8 @@ func parseConfig(raw []byte) (Config, error) {
 	}
 	var file struct {
 		Global struct {
-			ScrapeInterval string `yaml:"scrape_interval"`
+			ScrapeInterval string            `yaml:"scrape_interval"`
+			External       map[string]string `yaml:"external_labels"`
 		} `yaml:"global"`
 		Jobs []struct {
 			Name           string `yaml:"job_name"`
@@ -85,7 +88,7 @@ func parseConfig(raw []byte) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c := Config{ScrapeInterval: time.Duration(global)}
+	c := Config{ScrapeInterval: time.Duration(global), External: file.Global.External}
 	for _, j := range file.Jobs {
 		every, err := span(j.ScrapeInterval, global)
 		if err != nil {

@@ -34,7 +34,7 @@ scrape_configs:
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Config{ScrapeInterval: 15 * time.Second, Jobs: []Job{
+	want := Config{ScrapeInterval: 15 * time.Second, External: map[string]string{"cluster": "a"}, Jobs: []Job{
 		{Name: "serviceMonitor/gpu-operator/nvidia-dcgm-exporter/0", ScrapeInterval: 90 * time.Second, HonorLabels: true},
 		{Name: "pods", ScrapeInterval: 15 * time.Second, Keeps: []string{"__meta_kubernetes_pod_annotation_prometheus_io_scrape"}},
 	}}

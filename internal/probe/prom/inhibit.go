@@ -18,10 +18,14 @@ type inhibition struct {
 
 // By are the source matchers of the rules by which an alert with these labels can mute another one.
 // A rule that demands equal values of one of own, labels that other alerts have not got with this
-// value, mutes no other alert.
+// value, mutes no other alert. Neither does a rule without source matchers and equal, such as that of
+// kube-prometheus-stack for InfoInhibitor: any active alert mutes its targets already.
 func (i Inhibitions) By(alert map[string]string, own ...string) []string {
 	var out []string
 	for _, rule := range i {
+		if len(rule.source)+len(rule.equal) == 0 {
+			continue
+		}
 		if matchAll(rule.source, alert) && !slices.ContainsFunc(rule.equal, func(name string) bool { return slices.Contains(own, name) }) {
 			out = append(out, rule.source.String())
 		}

@@ -1,6 +1,7 @@
 package prom
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -242,4 +243,27 @@ func FuzzParse(f *testing.F) {
 			t.Error("an error and alerts")
 		}
 	})
+}
+
+// The answer is that of Alertmanager 0.31 (api/v2/api.go): the state of a muted alert is suppressed in its group only.
+func TestParseMutedBy(t *testing.T) {
+	t.Parallel()
+	const alert = `{"annotations":{},"endsAt":"2026-11-21T00:05:00.000Z","fingerprint":"0c","receivers":[{"name":"on-call"}],"startsAt":"2026-11-21T00:00:00.000Z","status":{"inhibitedBy":[],"mutedBy":%s,"silencedBy":[],"state":"%s"},"updatedAt":"2026-11-21T00:01:00.000Z","labels":{"alertname":"A"}}`
+	group := func(muted, state string) string {
+		return `{"alerts":[` + fmt.Sprintf(alert, muted, state) + `],"labels":{},"receiver":{"name":"on-call"}}`
+	}
+	for raw, want := range map[string][]string{
+		"[]":                              nil,
+		"[" + group("[]", "active") + "]": nil,
+		"[" + group(`["weekend","nights"]`, "suppressed") + "," + group(`["nights"]`, "suppressed") + "]": {"nights", "weekend"},
+	} {
+		if got, err := ParseMutedBy([]byte(raw)); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v, want %q", raw, got, err, want)
+		}
+	}
+	for _, raw := range []string{"", "{}", `[{"alerts":null}]`, `[{"alerts":{}}]`, "[{}]"} {
+		if got, err := ParseMutedBy([]byte(raw)); err == nil {
+			t.Errorf("%q: %q, want an error", raw, got)
+		}
+	}
 }

@@ -2,7 +2,6 @@ package prom
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,22 +25,11 @@ func ParseReceivers(raw []byte) ([]Receiver, error) {
 }
 
 func parseReceivers(raw []byte) ([]Receiver, error) {
-	var status struct {
-		Config struct {
-			Original string `json:"original"`
-		} `json:"config"`
-	}
-	if err := json.Unmarshal(raw, &status); err != nil {
-		return nil, fmt.Errorf("read status: %w", err)
-	}
-	if status.Config.Original == "" {
-		return nil, errors.New("read status: no configuration")
-	}
 	var config struct {
 		Receivers []map[string]any `yaml:"receivers"`
 	}
-	if err := decodeYAML(status.Config.Original, &config); err != nil {
-		return nil, fmt.Errorf("read Alertmanager configuration: %w", err)
+	if err := parseStatus(raw, &config); err != nil {
+		return nil, err
 	}
 	if len(config.Receivers) == 0 {
 		return nil, errors.New("read Alertmanager configuration: no receivers")

@@ -115,6 +115,9 @@ func parseStatus(raw []byte, config any) error {
 	if err := json.Unmarshal(raw, &status); err != nil {
 		return fmt.Errorf("read status: %w", err)
 	}
+	if status.Config.Original == "" {
+		return errors.New("read status: no configuration")
+	}
 	if err := decodeYAML(status.Config.Original, config); err != nil {
 		return fmt.Errorf("read Alertmanager configuration: %w", err)
 	}
