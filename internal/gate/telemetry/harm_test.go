@@ -33,7 +33,9 @@ func TestNoRuleIsRaisedForUnnamedAlertmanagers(t *testing.T) {
 			cluster := &kube.Cluster{Client: fake.NewClientset(), Dynamic: objects, Namespace: "theirs"}
 			g.telemetry.Alert.RuleWithin, g.profile.AlertWithin.Value = 0, 0
 			var rec recorder
-			if err := g.observeAlert(t.Context(), cluster, p, &rec); err != nil {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // raising waits for a service account that nothing makes
+			defer cancel()
+			if err := g.observeAlert(ctx, cluster, p, &rec); err != nil {
 				t.Error(err)
 			}
 			for _, action := range objects.Actions() {
