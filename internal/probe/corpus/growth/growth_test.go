@@ -35,3 +35,24 @@ func TestGrowthOfMemoryIsSeen(t *testing.T) {
 		t.Errorf("a reader that keeps the text grows by %.1f", ratio)
 	}
 }
+
+// Every text is in the sample of some reader, and each reader has some.
+func TestSample(t *testing.T) {
+	texts := []Text{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}
+	seen := map[string]bool{}
+	for _, reader := range []string{"nvidia-smi", "nvlink", "clocks", "topology", "dcgmi", "xid", "ibstat", "sminfo"} {
+		part := sample(reader, texts)
+		if len(part) == 0 {
+			t.Errorf("%s has no text", reader)
+		}
+		for _, text := range part {
+			seen[text.Name] = true
+		}
+	}
+	if len(seen) != len(texts) {
+		t.Errorf("texts %v are in a sample", seen)
+	}
+	if n := len(sample("nvidia-smi", texts[:3])); n != 3 {
+		t.Errorf("%d of 3 texts", n)
+	}
+}
