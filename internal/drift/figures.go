@@ -29,7 +29,7 @@ type Figure struct {
 // basis is what figures depend on in addition to the observations.
 type basis struct {
 	profile *profile.Profile
-	// objectives of a request; zero: there is no goodput.
+	// objectives of a request. Without them goodput is not measured.
 	objectives inference.Objectives
 	// fromBytes is the smallest message size with a figure of its own.
 	fromBytes int64

@@ -3,6 +3,8 @@ package growth
 import (
 	"bytes"
 	"testing"
+
+	"github.com/firstlight/firstlight/internal/suite"
 )
 
 // The measure finds a reader that reads the whole rest of the text from every place of it.
@@ -51,6 +53,9 @@ func TestSample(t *testing.T) {
 	}
 	if len(seen) != len(texts) {
 		t.Errorf("texts %v are in a sample", seen)
+	}
+	if n := len(sample("nvidia-smi", texts)); suite.Current() < suite.All && n > 2 {
+		t.Errorf("a quarter of 5 texts is %d", n)
 	}
 	if n := len(sample("nvidia-smi", texts[:3])); n != 3 {
 		t.Errorf("%d of 3 texts", n)
