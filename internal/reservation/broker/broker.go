@@ -22,6 +22,8 @@ type Store interface {
 	List(ctx context.Context) ([]*store.Reservation, error)
 	// Save returns store.ErrConflict if r is not based on the current version.
 	Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error)
+	// History returns the events of a reservation since a time, oldest first.
+	History(ctx context.Context, name string, since time.Time) ([]lease.Event, error)
 	// Caller returns the authenticated user of this process.
 	Caller(ctx context.Context) (string, error)
 	// Operates reports whether that user may change the lease of another user.
@@ -110,14 +112,14 @@ const (
 // transientBackoff bounds the pause after a transient error.
 const transientBackoff = time.Second
 
-// change runs a step on a record in the store; see changeObject.
+// change runs a step on a record in the store; see attempt.
 func (b *Broker) change(ctx context.Context, name string, s step) error {
 	return b.changeFrom(ctx, b.store, name, s)
 }
 
 // changeFrom runs a step on a record as read from a reader.
 func (b *Broker) changeFrom(ctx context.Context, from reader, name string, s step) error {
-	return b.changeObject(ctx, from, name, func(r *store.Reservation, now time.Time) error { return s(&r.Status.Record, now) })
+	return b.attempt(ctx, from, name, false, func(r *store.Reservation, now time.Time) error { return s(&r.Status.Record, now) })
 }
 
 // uncached is a store whose every read goes to the API server.
@@ -140,18 +142,27 @@ func (b *Broker) read(ctx context.Context, from reader, name string) (r *store.R
 	return r, from.MayBeStale(), err
 }
 
-// changeObject runs a step and writes the result; a refused step may also have changed the record.
+// attempt runs a step and writes the result; a refused step may also have changed the record.
 // A refusal, or a step without effect, counts only on the current version: if the record may be
 // stale, the step is repeated on an uncached read. A step that ran on an uncached read is not read
 // again.
-func (b *Broker) changeObject(ctx context.Context, from reader, name string, s func(r *store.Reservation, now time.Time) error) error {
+//
+// If the answer to a write was lost, a step that runs once is not repeated if the write has succeeded, whatever others
+// did since. Other steps, those that grant, are repeated: a grant is good only while it lasts.
+func (b *Broker) attempt(ctx context.Context, from reader, name string, once bool, s func(r *store.Reservation, now time.Time) error) error {
 	within := conflictBackoff
+	var lost *unanswered
 	defer b.requestCaller(ctx)()
 	for {
 		r, stale, err := b.read(ctx, from, name)
 		if err != nil {
 			b.noteError(err)
 			return withCause(ctx, err)
+		}
+		if written, err := lost.written(ctx, b.store, r); err != nil {
+			return withCause(ctx, err)
+		} else if written {
+			return lost.refused
 		}
 		next := *r
 		next.Status.Record = *r.Status.Record.DeepCopy()
@@ -187,7 +198,10 @@ func (b *Broker) changeObject(ctx context.Context, from reader, name string, s f
 			return withCause(ctx, err)
 		}
 		// The write may have succeeded: run the step again on the current version.
-		from = uncached{b.store}
+		from, lost = uncached{b.store}, nil
+		if once && !conflict {
+			lost = newUnanswered(&r.Status.Record, &next.Status.Record, refused)
+		}
 		if conflict && stale {
 			continue // not a sign of many writers
 		}

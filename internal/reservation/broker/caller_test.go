@@ -22,6 +22,7 @@ type memory struct {
 	r        *store.Reservation
 	version  int
 	requests []string // of the view that was used last, and all before
+	archived []lease.Event
 }
 
 // view is the store as a user sees it.
@@ -45,6 +46,21 @@ func (v *view) GetUncached(ctx context.Context, name string) (*store.Reservation
 func (v *view) List(ctx context.Context) ([]*store.Reservation, error) {
 	r, err := v.Get(ctx, "")
 	return []*store.Reservation{r}, err
+}
+
+func (v *view) History(context.Context, string, time.Time) ([]lease.Event, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Concat(v.archived, v.r.Status.Recent), nil
+}
+
+// archive moves all events but the last out of the status.
+func (v *view) archive() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	recent := v.r.Status.Recent
+	v.archived = append(v.archived, recent[:len(recent)-1]...)
+	v.r.Status.Recent = slices.Clone(recent[len(recent)-1:])
 }
 
 func (v *view) Save(_ context.Context, r *store.Reservation) (*store.Reservation, error) {

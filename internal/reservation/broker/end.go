@@ -3,9 +3,12 @@ package broker
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/firstlight/firstlight/internal/poll"
 )
 
 const (
@@ -24,7 +27,8 @@ func (b *Broker) ReleaseAll(ctx context.Context, grants []Grant, reason string) 
 }
 
 // atEnd calls do for each item, also after ctx has ended, and joins the errors in the order of the
-// items. Each has its own time, so that one without an answer does not delay the others.
+// items. Each has its own time, so that one without an answer does not delay the others. Within that time, do is called
+// again while the store cannot be reached, for instance while an API server restarts.
 func atEnd[T any](ctx context.Context, within time.Duration, items []T, do func(context.Context, T) error) error {
 	ctx = context.WithoutCancel(ctx)
 	errs := make([]error, len(items))
@@ -34,8 +38,12 @@ func atEnd[T any](ctx context.Context, within time.Duration, items []T, do func(
 		requests.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, within)
 			defer cancel()
-			errs[i] = do(ctx, item)
-			return nil
+			for {
+				errs[i] = do(ctx, item)
+				if !IsTransient(errs[i]) || poll.Sleep(ctx, rand.N(transientBackoff)) != nil { //nolint:gosec // spreads attempts
+					return nil
+				}
+			}
 		})
 	}
 	_ = requests.Wait() // the errors are in errs

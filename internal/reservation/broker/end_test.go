@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +63,61 @@ func TestLeaseWithoutAnswerDoesNotDelayTheReleaseOfOthers(t *testing.T) {
 				}
 				if l := last.r.Status.Lease; l != nil && !l.Offered() {
 					t.Errorf("the lease of %s, which answers, is still held", last.r.Name)
+				}
+			})
+		})
+	}
+}
+
+// refusing is a store that refuses connections for some time.
+type refusing struct {
+	*view
+	until time.Time
+}
+
+func (r *refusing) refused() error {
+	if time.Now().Before(r.until) {
+		return &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	}
+	return nil
+}
+
+func (r *refusing) GetUncached(ctx context.Context, name string) (*store.Reservation, error) {
+	if err := r.refused(); err != nil {
+		return nil, err
+	}
+	return r.view.Get(ctx, name)
+}
+
+func (r *refusing) Save(ctx context.Context, is *store.Reservation) (*store.Reservation, error) {
+	if err := r.refused(); err != nil {
+		return nil, err
+	}
+	return r.view.Save(ctx, is)
+}
+
+// A lease whose release was tried once, while the API server restarted, was held until it expired, and its reservation
+// had to be cleaned; so were tickets.
+func TestLeaseIsReleasedAfterARestartOfTheAPIServer(t *testing.T) {
+	for _, c := range []struct {
+		restart time.Duration
+		want    error
+	}{{releaseTimeout / 2, nil}, {2 * releaseTimeout, context.DeadlineExceeded}} {
+		t.Run(c.restart.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &refusing{view: &view{memory: &memory{r: &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "one"}}}, user: "ada"}}
+				b := New(Options{Store: r})
+				grants, err := b.Acquire(t.Context(), Request{Reservations: []string{"one"}, Ticket: who("ada")})
+				if err != nil {
+					t.Fatal(err)
+				}
+				begin := time.Now()
+				r.until = begin.Add(c.restart)
+				if err := b.ReleaseAll(t.Context(), grants, "done"); !errors.Is(err, c.want) {
+					t.Errorf("after %s: %v", time.Since(begin), err)
+				}
+				if took := time.Since(begin); took > releaseTimeout+transientBackoff {
+					t.Errorf("it took %s", took)
 				}
 			})
 		})

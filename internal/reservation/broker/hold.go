@@ -25,7 +25,7 @@ func (b *Broker) Extend(ctx context.Context, name string, token int64, by time.D
 	var got lease.Lease
 	var to time.Time // set once, from the uncached record: a retried request extends once
 	first := true
-	err := b.changeObject(ctx, uncached{b.store}, name, func(r *store.Reservation, now time.Time) (err error) {
+	err := b.attempt(ctx, uncached{b.store}, name, true, func(r *store.Reservation, now time.Time) (err error) {
 		if l := r.Status.Lease; first && l != nil && l.TermEndsAt != nil {
 			to = l.TermEndsAt.Add(by)
 		}
@@ -54,7 +54,7 @@ func (b *Broker) lease(ctx context.Context, doing, name string, f func(*lease.Re
 // Release releases a lease. The reservation becomes dirty unless it needs no cleaning and no
 // deployment was published under the lease.
 func (b *Broker) Release(ctx context.Context, name string, token int64, reason string) error {
-	err := b.changeObject(ctx, b.store, name, func(r *store.Reservation, now time.Time) error {
+	err := b.attempt(ctx, b.store, name, true, func(r *store.Reservation, now time.Time) error {
 		published := r.Status.Lease != nil && r.Status.Lease.Publisher != ""
 		return r.Status.Release(token, r.Spec.NeedsNoCleaning && !published, reason, now)
 	})
@@ -69,8 +69,10 @@ func (b *Broker) ReleaseDirty(ctx context.Context, name string, token int64, rea
 	return b.do(ctx, "release", name, func(r *lease.Record, now time.Time) error { return r.Release(token, false, reason, now) })
 }
 
+// do runs a step that grants nothing, once.
 func (b *Broker) do(ctx context.Context, doing, name string, s step) error {
-	if err := b.change(ctx, name, s); err != nil {
+	err := b.attempt(ctx, b.store, name, true, func(r *store.Reservation, now time.Time) error { return s(&r.Status.Record, now) })
+	if err != nil {
 		return fmt.Errorf("%s %s: %w", doing, name, err)
 	}
 	return nil
@@ -127,9 +129,12 @@ func (b *Broker) QuarantineFree(ctx context.Context, name, by, reason string) er
 
 // Publish makes a lease available for checkout until a time; see lease.Record.Publish.
 func (b *Broker) Publish(ctx context.Context, name string, token int64, ends, last time.Time, reason string) (lease.Lease, error) {
-	return b.lease(ctx, "publish", name, func(r *lease.Record, now time.Time) (lease.Lease, error) {
-		return r.Publish(token, ends, last, reason, now)
+	var got lease.Lease
+	err := b.do(ctx, "publish", name, func(r *lease.Record, now time.Time) (err error) {
+		got, err = r.Publish(token, ends, last, reason, now)
+		return err
 	})
+	return got, err
 }
 
 // Checkout makes the ticket's owner the holder of an available lease.

@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
 
@@ -34,6 +36,11 @@ func (m *memory) GetUncached(ctx context.Context, _ string) (*store.Reservation,
 func (m *memory) List(ctx context.Context) ([]*store.Reservation, error) {
 	r, err := m.GetUncached(ctx, "")
 	return []*store.Reservation{r}, err
+}
+
+func (m *memory) History(ctx context.Context, _ string, _ time.Time) ([]lease.Event, error) {
+	r, err := m.GetUncached(ctx, "")
+	return r.Status.Recent, err
 }
 
 func (m *memory) Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error) {

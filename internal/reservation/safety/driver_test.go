@@ -17,6 +17,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/firstlight/firstlight/internal/poll/polltest"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 	"github.com/firstlight/firstlight/internal/reservation/store/storetest"
 )
@@ -291,6 +292,10 @@ func (d *driver) finish() {
 		}
 	}
 	d.read()
+	polltest.UntilNil(d.t, "the store to answer", func() error { // a killed API server starts again
+		_, err := d.kube.Get(d.t.Context(), d.phases[0][0])
+		return err
+	})
 }
 
 func (d *driver) killAll() {

@@ -25,6 +25,7 @@ type told struct {
 	lost   map[string]bool
 	claims map[string][]int64 // actor by token, of leases and cleanings
 	fates  map[int64]lease.EventType
+	blocks map[string]bool // reasons of quarantines without a lease, which name their request
 }
 
 // left is the end of a lease that was returned before its grant was answered.
@@ -32,7 +33,7 @@ const left lease.EventType = "left untold"
 
 // history reads the complete history of a reservation and compares it with the current record.
 func (d *driver) history(name string) (*told, []finding) {
-	h := &told{name: name, state: lease.Free, waits: map[string]bool{}, lost: map[string]bool{}, claims: map[string][]int64{}, fates: map[int64]lease.EventType{}}
+	h := &told{name: name, state: lease.Free, waits: map[string]bool{}, lost: map[string]bool{}, claims: map[string][]int64{}, fates: map[int64]lease.EventType{}, blocks: map[string]bool{}}
 	all, err := d.kube.History(d.t.Context(), name, time.Time{})
 	if err != nil {
 		return h, []finding{{Check: "history", Text: err.Error()}}
@@ -146,6 +147,12 @@ func (h *told) step(t lease.Event) bool {
 	case lease.CleanFailed:
 		return h.over(cleaned, lease.Dirty)
 	case lease.Quarantined: // or impounded
+		if t.Token == 0 {
+			if h.blocks[t.Reason] {
+				h.object("history", "one request had two effects: %+v", t)
+			}
+			h.blocks[t.Reason] = true
+		}
 		return h.over(claimed || h.state == lease.Free && t.Token == 0, lease.Dirty)
 	default: // nothing is restored here
 		return false

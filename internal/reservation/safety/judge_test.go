@@ -78,7 +78,31 @@ func (d *driver) model(name string, ops []op, h *told) []finding {
 	if err := porcupine.VisualizePath(model, info, path); err != nil {
 		text += ": " + err.Error()
 	}
-	return []finding{{Check: "model", Text: text}}
+	return []finding{{Check: "model", Text: text + stuck(history, info)}}
+}
+
+// stuck returns the end of the longest partial linearization, and the operations that ended first of those that are not
+// in it: the picture is lost with its machine.
+func stuck(history []porcupine.Operation, info porcupine.LinearizationInfo) string {
+	const shown = 6
+	var longest []porcupine.Operation
+	for _, p := range slices.Concat(info.PartialLinearizationsOperations()...) {
+		if len(p) > len(longest) {
+			longest = p
+		}
+	}
+	in := map[[2]int64]bool{} // an operation by its request and its answer
+	key := func(o porcupine.Operation) [2]int64 { return [2]int64{o.Call, o.Output.(answered).token} }
+	for _, o := range longest {
+		in[key(o)] = true
+	}
+	left := slices.DeleteFunc(slices.Clone(history), func(o porcupine.Operation) bool { return in[key(o)] })
+	slices.SortFunc(left, func(a, b porcupine.Operation) int { return cmp.Compare(a.Return, b.Return) })
+	text := ""
+	for _, o := range slices.Concat(longest[max(0, len(longest)-shown):], left[:min(shown, len(left))]) {
+		text += fmt.Sprintf("\n%s, %s to %s", model.DescribeOperation(o.Input, o.Output), time.Duration(o.Call), time.Duration(o.Return))
+	}
+	return text
 }
 
 // operations returns the operations of one reservation for porcupine. The history completes

@@ -124,7 +124,7 @@ func outcomeOf(err error) (outcome, lease.State) {
 		return done, ""
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return gaveUp, ""
-	case errors.As(err, &isBusy):
+	case errors.As(err, &isBusy) && !broker.IsTransient(err): // else a ticket could not be cancelled
 		return busy, isBusy.State
 	case errors.As(err, &isStale):
 		return stale, ""
