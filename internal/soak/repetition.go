@@ -18,8 +18,8 @@ type Repetition struct {
 	// Finished is the time of the last verdict.
 	Finished time.Time     `json:"finished"`
 	Verdict  check.Verdict `json:"verdict"`
-	// Interrupted: the run did not come to its end in one piece. It counts if a gate failed, and
-	// otherwise covers the time until its last verdict.
+	// Interrupted: the run did not come to its end in one piece, since its process ended. It counts if
+	// a gate failed, and otherwise covers the time until its last verdict.
 	Interrupted bool   `json:"interrupted,omitempty"`
 	Cluster     string `json:"cluster,omitempty"`
 	// Decided is the first gate that did not pass, with its reason.
@@ -33,8 +33,8 @@ type Repetition struct {
 }
 
 // Repetitions reads the runs of a soak in dir, oldest first. A run whose files were changed is
-// unobserved.
-func Repetitions(dir, id string) ([]Repetition, error) {
+// unobserved, as is a repetition that ended with an error.
+func Repetitions(dir string, s State) ([]Repetition, error) {
 	runs, err := evidence.List(dir)
 	if err != nil {
 		return nil, fmt.Errorf("list the repetitions: %w", err)
@@ -42,7 +42,7 @@ func Repetitions(dir, id string) ([]Repetition, error) {
 	out := []Repetition{}
 	for _, run := range runs {
 		b, err := evidence.Load(filepath.Join(dir, run))
-		if err != nil || b.Header.Soak != id || b.Header.Run != run {
+		if err != nil || b.Header.Soak != s.ID || b.Header.Run != run {
 			continue // another run, or one without a header yet
 		}
 		r := repetitionOf(b)
@@ -57,9 +57,29 @@ func Repetitions(dir, id string) ([]Repetition, error) {
 		}
 		out = append(out, r)
 	}
+	for _, a := range s.Attempts {
+		if a.Error != "" {
+			out = cutShort(out, a)
+		}
+	}
 	// The IDs of two runs of one second have no order.
 	slices.SortFunc(out, func(a, b Repetition) int { return a.Started.Compare(b.Started) })
 	return out, nil
+}
+
+// cutShort marks the repetition of an attempt that ended with an error, or adds one without evidence.
+// It is not interrupted: an acceptance that the cluster ends each time would count for nothing.
+func cutShort(all []Repetition, a Attempt) []Repetition {
+	i := slices.IndexFunc(all, func(r Repetition) bool { return a.Run != "" && r.Run == a.Run })
+	if i < 0 {
+		return append(all, Repetition{Run: a.Run, Started: a.Started, Finished: a.Ended, Verdict: check.Unobserved, Decided: a.Error})
+	}
+	r := &all[i]
+	r.Interrupted = false
+	if r.Verdict != check.Failed {
+		r.Verdict, r.Decided = check.Unobserved, a.Error
+	}
+	return all
 }
 
 func repetitionOf(b *evidence.Bundle) Repetition {

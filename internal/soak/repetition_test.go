@@ -83,7 +83,7 @@ func TestRepetitionsAreTheRunsOfTheSoak(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			tt.make(t, dir)
-			all, err := Repetitions(dir, "s")
+			all, err := Repetitions(dir, State{ID: "s"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestRepetitionsOfOneSecondAreInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := Repetitions(dir, "s")
+	all, err := Repetitions(dir, State{ID: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/atomicfile"
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 )
 
@@ -34,6 +35,20 @@ type State struct {
 	Inputs string `json:"inputs"`
 	// Complete: the duration is over.
 	Complete bool `json:"complete"`
+	// Attempts are the repetitions that were begun, oldest first: also those whose evidence is gone.
+	Attempts []Attempt `json:"attempts,omitempty"`
+}
+
+// Attempt is a repetition that was begun.
+type Attempt struct {
+	Started time.Time `json:"started"`
+	// Run is empty if the repetition ended before its evidence was created.
+	Run string `json:"run,omitempty"`
+	// Ended is absent if the process ended first.
+	Ended   time.Time     `json:"ended,omitzero"`
+	Verdict check.Verdict `json:"verdict,omitempty"`
+	// Error is why the repetition did not come to its end although its process lived.
+	Error string `json:"error,omitempty"`
 }
 
 // End is when the duration is over.
@@ -124,6 +139,15 @@ func (s *Soak) Close() error {
 		return fmt.Errorf("unlock the soak: %w", err)
 	}
 	return nil
+}
+
+// Began records the run of the repetition that was begun last.
+func (s *Soak) Began(run string) error {
+	if len(s.Attempts) == 0 {
+		return fmt.Errorf("record run %s: no repetition was begun", run)
+	}
+	s.Attempts[len(s.Attempts)-1].Run = run
+	return s.save()
 }
 
 func (s *Soak) save() error {
