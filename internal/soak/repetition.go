@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -32,8 +33,8 @@ type Repetition struct {
 	results []plan.Result
 }
 
-// Repetitions reads the runs of a soak in dir, oldest first. A run whose files were changed is
-// unobserved, as is a repetition that ended with an error.
+// Repetitions reads the runs of a soak in dir, oldest first. A run whose files were changed, removed or
+// cannot be read is unobserved, as is a repetition that ended with an error.
 func Repetitions(dir string, s State) ([]Repetition, error) {
 	runs, err := evidence.List(dir)
 	if err != nil {
@@ -42,8 +43,12 @@ func Repetitions(dir string, s State) ([]Repetition, error) {
 	out := []Repetition{}
 	for _, run := range runs {
 		b, err := evidence.Load(filepath.Join(dir, run))
+		if err != nil && !s.older(run) {
+			out = append(out, Repetition{Run: run, Started: s.Started, Finished: s.Started, Verdict: check.Unobserved, Decided: "its evidence cannot be read: " + err.Error()})
+			continue
+		}
 		if err != nil || b.Header.Soak != s.ID || b.Header.Run != run {
-			continue // another run, or one without a header yet
+			continue // another run
 		}
 		r := repetitionOf(b)
 		if b.Finished {
@@ -58,8 +63,16 @@ func Repetitions(dir string, s State) ([]Repetition, error) {
 		out = append(out, r)
 	}
 	for _, a := range s.Attempts {
-		if a.Error != "" {
+		missing := a.Run != "" && !slices.ContainsFunc(out, func(r Repetition) bool { return r.Run == a.Run })
+		switch {
+		case a.Error != "":
 			out = cutShort(out, a)
+		case missing:
+			reason := "its evidence was removed"
+			if a.Verdict != "" {
+				reason += "; it was " + string(a.Verdict)
+			}
+			out = append(out, Repetition{Run: a.Run, Started: a.Started, Finished: cmp.Or(a.Ended, a.Started), Verdict: check.Unobserved, Decided: reason})
 		}
 	}
 	// The IDs of two runs of one second have no order.

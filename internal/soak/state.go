@@ -54,6 +54,15 @@ type Attempt struct {
 // End is when the duration is over.
 func (s State) End() time.Time { return s.Started.Add(s.Duration.Duration) }
 
+// older reports whether a run is of a time before the soak: it is not a repetition.
+func (s State) older(run string) bool {
+	listed := slices.ContainsFunc(s.Attempts, func(a Attempt) bool { return a.Run == run })
+	return !listed && run < s.Started.UTC().Format(idLayout)
+}
+
+// idLayout is the time in the ID of a soak, and that at the begin of the ID of a run.
+const idLayout = "20060102-150405"
+
 // maxGap is the longest time without an observation in which the soak counts as continuous: a
 // restart of the machine that runs it, and the gate that was lost with it.
 func (s State) maxGap() time.Duration {
@@ -108,7 +117,7 @@ func choose(dir string, want State, now time.Time, fresh bool) (*Soak, error) {
 		}
 	}
 	want.Format, want.Started = formatVersion, now.UTC().Round(0) // without the monotonic clock: a later process has another
-	want.ID = want.Started.Format("20060102-150405")
+	want.ID = want.Started.Format(idLayout)
 	s := &Soak{State: want, path: filepath.Join(dir, "soak-"+want.ID+".json")}
 	return s, s.save()
 }
