@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -79,6 +80,9 @@ func Open(o Options) (*Watch, error) {
 		w.tracker.Restore(t)
 		w.seen.count(t)
 	}
+	if w.previous, err = w.readKept(transitions); err != nil {
+		return nil, errors.Join(err, j.close())
+	}
 	return w, nil
 }
 
@@ -91,7 +95,7 @@ func (w *Watch) Transitions() int { return w.journal.next - 1 }
 // Close closes the journal.
 func (w *Watch) Close() error { return w.journal.close() }
 
-// Run runs rounds until ctx ends. Its error is of the journal or of Report.
+// Run runs rounds until ctx ends. Its error is of a file of the watch or of Report.
 func (w *Watch) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		began := w.o.Clock.Now()
@@ -118,6 +122,11 @@ func (w *Watch) Round(ctx context.Context) error {
 		return nil
 	default:
 	}
+	return w.apply(obs, missed)
+}
+
+// apply judges and records the observations of a round.
+func (w *Watch) apply(obs []check.Observation, missed map[string]string) error {
 	at := w.o.Clock.Now()
 	round := w.judge(obs, missed)
 	w.mu.Lock()
@@ -128,7 +137,8 @@ func (w *Watch) Round(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	// After the journal: what a killed process has not recorded shows again in the next round.
+	return w.writeKept()
 }
 
 // judge returns the readings of a round.
@@ -138,13 +148,11 @@ func (w *Watch) judge(obs []check.Observation, missed map[string]string) []Readi
 	for _, m := range node.Inventory(obs) {
 		now[m.Host] = m
 	}
-	var kept []check.Observation
 	for _, g := range w.o.Gates {
 		of := slices.DeleteFunc(slices.Clone(obs), func(o check.Observation) bool { return !slices.Contains(g.Nodes(), o.Target) })
 		out = append(out, readings(g.Nodes(), g.Kinds(), judgeSafely(g, w.previous, of), missed)...)
-		kept = append(kept, g.Keep(w.previous, of)...)
 	}
-	w.previous = kept
+	w.previous = w.keep(w.previous, obs)
 	ids := map[string][]string{}
 	for _, o := range obs {
 		ids[o.Target] = append(ids[o.Target], o.ID)
