@@ -149,7 +149,7 @@ func (c *Certificate) waive() []error {
 		case err != nil:
 			problems = append(problems, fmt.Errorf("%s: %w", w, err))
 		case len(of) == 0:
-			problems = append(problems, fmt.Errorf("%s fits no deviation: remove it, or correct gate, suspect and says", w))
+			problems = append(problems, fmt.Errorf("%s fits no deviation: remove it, or correct gate, suspect and says (whole words, with the node that is left out or the measured value)", w))
 		case len(of) > 1:
 			problems = append(problems, fmt.Errorf("%s fits %d deviations: name one by a longer part of its text", w, len(of)))
 		case of[0].Final:
@@ -163,13 +163,13 @@ func (c *Certificate) waive() []error {
 	return problems
 }
 
-// fitting are the deviations that a waiver fits: the one with exactly its text, or those with it as
-// a part.
+// fitting are the deviations that a waiver fits: the one with exactly its text, or those with its words
+// as a part.
 func (c *Certificate) fitting(w Waiver) []*Deviation {
 	var out []*Deviation
 	for i := range c.Deviations {
 		d := &c.Deviations[i]
-		if d.Gate != w.Gate || d.Suspect != w.Suspect || !strings.Contains(d.Text, w.Says) {
+		if d.Gate != w.Gate || d.Suspect != w.Suspect || !c.fits(w.Says, *d) {
 			continue
 		}
 		if d.Text == w.Says {

@@ -40,7 +40,7 @@ func TestARestartKeepsTheErrorsOfTheKernelLog(t *testing.T) {
 		"dropped, without file": {nvidia.XidLog{First: "500.0", Last: "900.0", Events: lost}, dropped, func(dir string) error { return os.Remove(filepath.Join(dir, keptFile)) }, "failed failed: failed"},
 		"a boot":                {nvidia.XidLog{First: "500.0", Last: "900.0", Events: lost}, []nvidia.XidLog{{FromBoot: true, First: "0.0", Last: "30.0"}, {FromBoot: true, First: "0.0", Last: "90.0"}}, nil, "ok ok: ok"},
 		"a gap":                 {nvidia.XidLog{First: "500.0", Last: "900.0"}, []nvidia.XidLog{{First: "901.0", Last: "1000.0"}, {First: "901.0", Last: "1100.0"}}, nil, "unobserved ok: ok"},
-		"no gap":                {nvidia.XidLog{First: "500.0", Last: "900.0"}, dropped, nil, "ok ok: ok"},
+		"without a gap":         {nvidia.XidLog{First: "500.0", Last: "900.0"}, dropped, nil, "ok ok: ok"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
