@@ -187,6 +187,16 @@ func TestDecision(t *testing.T) {
 		"added nodes": {
 			run: run{header: func(h *evidence.Header) { h.AddedTo = "20261101-014233-7f3a" }}, want: certificate.NotAccepted, open: "whole playbook.*adds nodes to the accepted run",
 		},
+		"one repetition of a soak": {
+			run: run{header: func(h *evidence.Header) { h.Soak = "20261121-000000" }}, want: certificate.NotAccepted, open: "^one repetition of soak 20261121-000000: the verdict of the soak is not part",
+		},
+		"one repetition of a soak, waived": {
+			run: run{header: func(h *evidence.Header) { h.Soak = "20261121-000000" }},
+			terms: func(t *certificate.Terms) {
+				t.Waivers = []certificate.Waiver{waiver("", "run", "one repetition of soak 20261121-000000")}
+			},
+			want: certificate.WithWaivers,
+		},
 		"failed": {run: run{steps: step("inference", slow)}, want: certificate.NotAccepted, open: "failed: TTFT p99 is 900 ms", state: "failed"},
 		"waived": {
 			run: run{steps: step("inference", slow)}, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("inference", "server", "900 ms")} },

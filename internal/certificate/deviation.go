@@ -78,6 +78,9 @@ func ofRun(e Evidence) []Deviation {
 	if h := e.Header; len(h.Command) < 2 || h.Command[1] != "accept" || h.Only != "" || h.AddedTo != "" {
 		out = append(out, Deviation{Suspect: suspectRun, Text: "not a firstlight accept of the whole playbook", Final: true})
 	}
+	if soak := e.Header.Soak; soak != "" { // a repetition may pass after others that failed
+		out = append(out, Deviation{Suspect: suspectRun, Text: fmt.Sprintf("one repetition of soak %s: the verdict of the soak is not part of this certificate", soak)})
+	}
 	for _, reason := range slices.Concat(e.NarrowedBy(), e.Notes()) {
 		out = append(out, Deviation{Suspect: suspectRun, Text: reason})
 	}
