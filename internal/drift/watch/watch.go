@@ -28,8 +28,9 @@ type Options struct {
 	Every time.Duration
 	// Dir is the directory of the journal: see the function Dir.
 	Dir string
-	// Command is the command that accepts what has changed, from a gate on.
-	Command func(gate string) string
+	// Command accepts what has changed. It is a whole acceptance: one --from a gate keeps no verdict of
+	// another profile or image, nor one of last month.
+	Command string
 	// Report gets each transition, in order, once it is in the journal.
 	Report func(Transition) error
 	// Clock and Random (from 0 to 1) are the real ones if nil.
@@ -187,8 +188,8 @@ func (w *Watch) record(t Transition, obs []check.Observation) error {
 	for i := range t.Findings {
 		t.Findings[i].Message = redact.String(t.Findings[i].Message)
 	}
-	if gate := t.AcceptFrom(); gate != "" {
-		t.Accept = w.o.Command(gate)
+	if t.To == Changed {
+		t.Accept = w.o.Command
 	}
 	of := slices.DeleteFunc(slices.Clone(obs), func(o check.Observation) bool { return o.Target != t.Node })
 	t, err := w.journal.append(t, of)
