@@ -367,7 +367,7 @@ func TestTermsThatDoNotFit(t *testing.T) {
 		"no such figure":    {terms: func(t *certificate.Terms) { t.Figures[0].Figure = "bandwidth" }, says: `no figure "bandwidth"; it has \["busbw"\]`},
 		"another unit":      {terms: func(t *certificate.Terms) { t.Figures[0].Unit = "Gb/s" }, says: `is in "GB/s", the terms have "Gb/s"`},
 		"waiver of nothing": {terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("node", "gpu-01", "x")} }, says: `waiver of gpu-01 \(gate node\): "x" fits no deviation`},
-		"waiver of two":     {run: failed, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("inference", "server", "slow")} }, says: "fits 2 deviations"},
+		"waiver of two":     {run: failed, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("inference", "server", "failed")} }, says: "fits 2 deviations"},
 		"waived twice": {run: failed, terms: func(t *certificate.Terms) {
 			w := waiver("inference", "server", "slower")
 			t.Waivers = []certificate.Waiver{w, w}

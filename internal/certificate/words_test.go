@@ -28,7 +28,7 @@ func TestAWaiverFitsWholeWords(t *testing.T) {
 		"a node, with its finding":         {leftOut, waiver("", "run", "gpu-02, which failed gate node: gpu-02 is broken"), true},
 		"the begin of a node":              {leftOut, waiver("", "run", "left out: gpu-0"), false},
 		"the begin of a node and a hyphen": {leftOut, waiver("", "run", "left out: gpu-"), false},
-		"no node":                          {leftOut, waiver("", "run", "left out"), false},
+		"no node":                          {leftOut, waiver("", "run", "left out:"), false},
 		"any node of a gate":               {leftOut, waiver("", "run", "which failed gate node"), false},
 		"a measured value":                 {short, waiver("collective", "busbw", "measured 365.9 GB/s"), true},
 		"a part of a value":                {short, waiver("collective", "busbw", "measured 365"), false},
