@@ -138,7 +138,7 @@ func (w *Watch) apply(obs []check.Observation, missed map[string]string) error {
 			return err
 		}
 	}
-	// After the journal: what a killed process has not recorded shows again in the next round.
+	// After the journal: if the process is killed in between, the next round shows the transition again.
 	return w.writeKept()
 }
 

@@ -128,14 +128,16 @@ func (d Drift) Judge(obs []check.Observation) check.Judgement {
 		if a.name != "" {
 			name += " of " + a.name
 		}
-		medians = append(medians, check.Figure{Name: name, Value: step.Reference, Unit: "GB/s"})
+		if step.Reference > 0 || a.name == "" {
+			medians = append(medians, check.Figure{Name: name, Value: step.Reference, Unit: "GB/s"})
+		}
 	}
 	b.Figure(check.Figure{Name: "slow nodes", Value: float64(slow), Unit: "nodes", Relation: "<=", Source: fmt.Sprintf("a loss of %g %% is found", 100*sequential.Loss)})
 	b.Figure(medians...)
 	return b.Judgement(j.Reason + fmt.Sprintf("; no node is slower than the others (%d compared, noise %.1f %%)", len(d.nodes()), 100*noise))
 }
 
-// judgeAlike adds the slow nodes among those that are alike, and those that are not known to be fast.
+// judgeAlike adds the slow nodes among those that are alike, and the undecided ones.
 func (d Drift) judgeAlike(b *check.Builder, a alike, step sequential.Step, ids map[string][]string) {
 	for _, s := range step.Slow {
 		band := "warn"
