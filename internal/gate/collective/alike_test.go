@@ -3,12 +3,15 @@ package collective
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/collective/sequential"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -77,5 +80,54 @@ func TestDriftComparesNodesOfOneDomain(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// 36 healthy nodes of two racks, with 2 % noise: none is named and none is in doubt, in 200 runs. Compared
+// with all nodes of the cluster, up to 19 healthy ones are named in 6 of 20 runs.
+func TestHealthyRacksRaiseNothing(t *testing.T) {
+	t.Parallel()
+	var nodes []string
+	for i := range 36 {
+		nodes = append(nodes, fmt.Sprintf("gpu-%02d", i+1))
+	}
+	solve := func(rng *rand.Rand, of []alike) (named, undecided int) {
+		var samples []sequential.Sample
+		for {
+			var pairs [][]string
+			named, undecided = 0, 0
+			for _, a := range of {
+				step := sequential.Next(a.nodes, within(a.nodes, samples))
+				pairs, named, undecided = append(pairs, step.Round...), named+len(step.Slow), undecided+len(step.Undecided)
+			}
+			if len(pairs) == 0 {
+				return named, undecided
+			}
+			for _, p := range pairs {
+				busbw := 850.0 // GB/s by NVLink
+				if slices.Index(nodes, p[0])/18 != slices.Index(nodes, p[1])/18 {
+					busbw = 191 // by the network
+				}
+				sample := sequential.Sample{Nodes: [2]string{p[0], p[1]}}
+				for range 3 {
+					sample.Busbw = append(sample.Busbw, busbw*(1+0.02*rng.NormFloat64()))
+				}
+				samples = append(samples, sample)
+			}
+		}
+	}
+	for seed := range uint64(200) {
+		if named, undecided := solve(rand.New(rand.NewPCG(seed, 2)), []alike{{"rack 1", nodes[:18]}, {"rack 2", nodes[18:]}}); named+undecided > 0 {
+			t.Errorf("seed %d: %d nodes are named, %d undecided", seed, named, undecided)
+		}
+	}
+	runs := 0
+	for seed := range uint64(20) {
+		if named, _ := solve(rand.New(rand.NewPCG(seed, 2)), []alike{{"", nodes}}); named > 0 {
+			runs++
+		}
+	}
+	if runs < 3 {
+		t.Errorf("pairs of two racks name healthy nodes in %d of 20 runs: this test shows nothing", runs)
 	}
 }
