@@ -63,6 +63,8 @@ type Options struct {
 	AddedTo string
 	// Soak is the ID of the soak that the run is a repetition of.
 	Soak string
+	// Created, if set, is called with the ID of a new run before its first gate.
+	Created func(run string) error
 	// Until stops after this step and leaves the run to be resumed; empty: run all steps.
 	Until string
 	// Include are checks in addition to the gates. A resumed run keeps its own.

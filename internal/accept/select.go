@@ -240,6 +240,11 @@ func (x *execution) create(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start a run in %s: %w", o.EvidenceDir, err)
 	}
+	if o.Created != nil {
+		if err := o.Created(x.run.ID()); err != nil {
+			return errors.Join(err, x.run.Close())
+		}
+	}
 	if before != nil {
 		if x.earlier, err = x.run.Carry(before, keep); err != nil {
 			return errors.Join(err, x.run.Close())

@@ -234,3 +234,25 @@ func TestACopiedRunIsResumedByNameOnly(t *testing.T) {
 		t.Errorf("by name: %+v, %v", r, err)
 	}
 }
+
+// The ID of a new run is known before its first gate; an error ends the run there.
+func TestANewRunIsReported(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("the disk is full")
+	for name, want := range map[string]error{"known": nil, "not recorded": refused} {
+		o := options(t, t.TempDir(), planOf("a"))
+		var created []string
+		o.Created = func(run string) error {
+			b, err := evidence.Load(filepath.Join(o.EvidenceDir, run))
+			if err != nil || len(b.Entries) != 1 {
+				t.Errorf("%s: %+v, %v", name, b, err)
+			}
+			created = append(created, run)
+			return want
+		}
+		r, err := Run(t.Context(), o)
+		if !errors.Is(err, want) || len(created) != 1 || want == nil && created[0] != r.Run || want != nil && r.Run != "" {
+			t.Errorf("%s: %q, run %q: %v", name, created, r.Run, err)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package capacity
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,17 +19,21 @@ func TestANewerAcceptanceThatFailed(t *testing.T) {
 		failed  string
 		change  func(*evidence.Start)
 		earlier bool
-		want    bool
+		// killed: the run has no manifest.
+		killed bool
+		want   bool
 	}{
-		"failed":             {theCluster, nil, false, true},
-		"failed before":      {theCluster, nil, true, false},
-		"passed":             {"", nil, false, false},
-		"partial":            {s.NodeNames()[0], nil, false, false},
-		"of another site":    {theCluster, func(s *evidence.Start) { s.Header.Site = "other" }, false, false},
-		"of another cluster": {theCluster, func(s *evidence.Start) { s.Header.Cluster = "other" }, false, false},
-		"one gate":           {theCluster, func(s *evidence.Start) { s.Header.Only = node.Name }, false, false},
-		"an addition":        {theCluster, func(s *evidence.Start) { s.Header.AddedTo = "r" }, false, false},
-		"drift":              {theCluster, func(s *evidence.Start) { s.Header.Command[1] = "drift" }, false, false},
+		"failed":                           {theCluster, nil, false, false, true},
+		"failed before":                    {theCluster, nil, true, false, false},
+		"interrupted after a failed gate":  {theCluster, nil, false, true, true},
+		"interrupted without a failed one": {"", nil, false, true, false},
+		"passed":                           {"", nil, false, false, false},
+		"partial":                          {s.NodeNames()[0], nil, false, false, false},
+		"of another site":                  {theCluster, func(s *evidence.Start) { s.Header.Site = "other" }, false, false, false},
+		"of another cluster":               {theCluster, func(s *evidence.Start) { s.Header.Cluster = "other" }, false, false, false},
+		"one gate":                         {theCluster, func(s *evidence.Start) { s.Header.Only = node.Name }, false, false, false},
+		"an addition":                      {theCluster, func(s *evidence.Start) { s.Header.AddedTo = "r" }, false, false, false},
+		"drift":                            {theCluster, func(s *evidence.Start) { s.Header.Command[1] = "drift" }, false, false, false},
 	} {
 		dir, clock := t.TempDir(), evidencetest.Clock()
 		var other *evidence.Bundle
@@ -40,6 +46,11 @@ func TestANewerAcceptanceThatFailed(t *testing.T) {
 		}
 		if !tt.earlier {
 			other = runIn(t, dir, clock, tt.failed, tt.change)
+		}
+		if tt.killed {
+			if err := os.Remove(filepath.Join(other.Dir, evidence.ManifestFileName)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		err = b.Newer(t.TempDir(), dir)
 		if (err != nil) != tt.want || err != nil && (!strings.Contains(err.Error(), other.Header.Run) || !strings.Contains(err.Error(), "repair")) {

@@ -187,6 +187,16 @@ func TestDecision(t *testing.T) {
 		"added nodes": {
 			run: run{header: func(h *evidence.Header) { h.AddedTo = "20261101-014233-7f3a" }}, want: certificate.NotAccepted, open: "whole playbook.*adds nodes to the accepted run",
 		},
+		"one repetition of a soak": {
+			run: run{header: func(h *evidence.Header) { h.Soak = "20261121-000000" }}, want: certificate.NotAccepted, open: "^one repetition of soak 20261121-000000: the verdict of the soak is not part",
+		},
+		"one repetition of a soak, waived": {
+			run: run{header: func(h *evidence.Header) { h.Soak = "20261121-000000" }},
+			terms: func(t *certificate.Terms) {
+				t.Waivers = []certificate.Waiver{waiver("", "run", "one repetition of soak 20261121-000000")}
+			},
+			want: certificate.WithWaivers,
+		},
 		"failed": {run: run{steps: step("inference", slow)}, want: certificate.NotAccepted, open: "failed: TTFT p99 is 900 ms", state: "failed"},
 		"waived": {
 			run: run{steps: step("inference", slow)}, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("inference", "server", "900 ms")} },
@@ -357,7 +367,7 @@ func TestTermsThatDoNotFit(t *testing.T) {
 		"no such figure":    {terms: func(t *certificate.Terms) { t.Figures[0].Figure = "bandwidth" }, says: `no figure "bandwidth"; it has \["busbw"\]`},
 		"another unit":      {terms: func(t *certificate.Terms) { t.Figures[0].Unit = "Gb/s" }, says: `is in "GB/s", the terms have "Gb/s"`},
 		"waiver of nothing": {terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("node", "gpu-01", "x")} }, says: `waiver of gpu-01 \(gate node\): "x" fits no deviation`},
-		"waiver of two":     {run: failed, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("inference", "server", "slow")} }, says: "fits 2 deviations"},
+		"waiver of two":     {run: failed, terms: func(t *certificate.Terms) { t.Waivers = []certificate.Waiver{waiver("inference", "server", "failed")} }, says: "fits 2 deviations"},
 		"waived twice": {run: failed, terms: func(t *certificate.Terms) {
 			w := waiver("inference", "server", "slower")
 			t.Waivers = []certificate.Waiver{w, w}

@@ -226,32 +226,60 @@ func TestWaiversOfSeveralFindings(t *testing.T) {
 	}
 }
 
-// A threshold that the site lowers is listed once: by the verdict of a gate that passed, else by the
-// certificate; not for a gate that does not apply, and not for other gates.
+// lenientHosts is a gate of nodes with a lowered threshold.
+type lenientHosts struct{ hosts }
+
+func (lenientHosts) Lowered() []string { return []string{"requests are 48, the floor is 100"} }
+
+func (h lenientHosts) Excluding(nodes []string) check.Check {
+	without, _ := h.hosts.Excluding(nodes).(hosts)
+	return lenientHosts{without}
+}
+
+// A threshold that the site lowers is listed once: by the verdict of a gate that passed, also without
+// nodes, else by the certificate; not for a gate that does not apply, and not for other gates. So one
+// waiver accepts it.
 func TestALoweredThresholdIsListedOnce(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
-		steps func([]plan.Step) []plan.Step
-		want  int
-	}{
-		"passed":            {func(s []plan.Step) []plan.Step { return s }, 1},
-		"failed":            {step("inference", check.Fail("slow", check.Finding{Suspect: "server", Message: "slow"})), 1},
-		"not applicable":    {func(s []plan.Step) []plan.Step { s[2].NotApplicable = "no inference here"; return s }, 0},
-		"another one fails": {step("collective", check.Fail("slow", check.Finding{Suspect: "cluster", Message: "slow"})), 1},
-	} {
-		wanted := terms()
-		wanted.Figures = nil
-		c, err := certificate.Derive(run{steps: func(s []plan.Step) []plan.Step {
-			s = tt.steps(s)
+	inference := func(steps func([]plan.Step) []plan.Step) run {
+		return run{steps: func(s []plan.Step) []plan.Step {
+			s = steps(s)
 			f, _ := s[2].Check.(fixed)
 			s[2].Check = lenient{f}
 			return s
-		}}.evidence(t), wanted, tool, issued)
+		}}
+	}
+	broken := machines(h100, h100)
+	broken.failed = []string{"gpu-02"}
+	partial := of(broken, 1)
+	partial.steps = func(s []plan.Step) []plan.Step { s[0].Check = lenientHosts{broken}; return s }
+	for name, tt := range map[string]struct {
+		run  run
+		want int
+	}{
+		"passed":            {inference(func(s []plan.Step) []plan.Step { return s }), 1},
+		"failed":            {inference(step("inference", check.Fail("slow", check.Finding{Suspect: "server", Message: "slow"}))), 1},
+		"not applicable":    {inference(func(s []plan.Step) []plan.Step { s[2].NotApplicable = "no inference here"; return s }), 0},
+		"another one fails": {inference(step("collective", check.Fail("slow", check.Finding{Suspect: "cluster", Message: "slow"}))), 1},
+		"partial":           {partial, 1},
+	} {
+		wanted := terms()
+		wanted.Figures = nil
+		e := tt.run.evidence(t)
+		c, err := certificate.Derive(e, wanted, tool, issued)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Count(openOf(c), "requests are 48, the floor is 100"); got != tt.want {
 			t.Errorf("%s: listed %d times, want %d: %s", name, got, tt.want, openOf(c))
+		}
+		for _, d := range c.Open() {
+			if !d.Final {
+				wanted.Waivers = append(wanted.Waivers, waiver(d.Gate, d.Suspect, d.Text))
+			}
+		}
+		if c, err := certificate.Derive(e, wanted, tool, issued); err != nil || c.Decision != certificate.WithWaivers {
+			t.Errorf("%s, all waived: %s: %s, %v", name, c.Decision, openOf(c), err)
 		}
 	}
 }

@@ -47,10 +47,10 @@ func ofResult(r plan.Result) []Deviation {
 	}
 }
 
-// unlisted are the thresholds that the site lowers for a gate that did not pass: only a pass lists
-// its own.
+// unlisted are the thresholds that the site lowers for a gate that did not pass: a pass lists its own,
+// also one without the nodes that it leaves out.
 func unlisted(r plan.Result, checks []check.Check) []Deviation {
-	if r.Verdict == check.Passed || r.Verdict == check.NotApplicable {
+	if r.Verdict.Holds() || r.Verdict == check.NotApplicable {
 		return nil
 	}
 	var out []Deviation
@@ -77,6 +77,9 @@ func ofRun(e Evidence) []Deviation {
 	}
 	if h := e.Header; len(h.Command) < 2 || h.Command[1] != "accept" || h.Only != "" || h.AddedTo != "" {
 		out = append(out, Deviation{Suspect: suspectRun, Text: "not a firstlight accept of the whole playbook", Final: true})
+	}
+	if soak := e.Header.Soak; soak != "" { // a repetition may pass after others that failed
+		out = append(out, Deviation{Suspect: suspectRun, Text: fmt.Sprintf("one repetition of soak %s: the verdict of the soak is not part of this certificate", soak)})
 	}
 	for _, reason := range slices.Concat(e.NarrowedBy(), e.Notes()) {
 		out = append(out, Deviation{Suspect: suspectRun, Text: reason})
@@ -149,7 +152,7 @@ func (c *Certificate) waive() []error {
 		case err != nil:
 			problems = append(problems, fmt.Errorf("%s: %w", w, err))
 		case len(of) == 0:
-			problems = append(problems, fmt.Errorf("%s fits no deviation: remove it, or correct gate, suspect and says", w))
+			problems = append(problems, fmt.Errorf("%s fits no deviation: remove it, or correct gate, suspect and says (whole words, with the node that is left out or the measured value)", w))
 		case len(of) > 1:
 			problems = append(problems, fmt.Errorf("%s fits %d deviations: name one by a longer part of its text", w, len(of)))
 		case of[0].Final:
@@ -163,13 +166,13 @@ func (c *Certificate) waive() []error {
 	return problems
 }
 
-// fitting are the deviations that a waiver fits: the one with exactly its text, or those with it as
-// a part.
+// fitting are the deviations that a waiver fits: the one with exactly its text, or those with its words
+// as a part.
 func (c *Certificate) fitting(w Waiver) []*Deviation {
 	var out []*Deviation
 	for i := range c.Deviations {
 		d := &c.Deviations[i]
-		if d.Gate != w.Gate || d.Suspect != w.Suspect || !strings.Contains(d.Text, w.Says) {
+		if d.Gate != w.Gate || d.Suspect != w.Suspect || !c.fits(w.Says, *d) {
 			continue
 		}
 		if d.Text == w.Says {

@@ -50,7 +50,8 @@ type Waiver struct {
 	// Gate is empty for a deviation of the whole run.
 	Gate    string `json:"gate,omitempty" yaml:"gate"`
 	Suspect string `json:"suspect" yaml:"suspect" need:"true"`
-	// Says is the deviation's text, or a part of it that no other one of the suspect has.
+	// Says is the deviation's text, or words of it that no other one of the suspect has: with the node
+	// that is left out, or the measured values.
 	Says   string `json:"says" yaml:"says" need:"true"`
 	Reason string `json:"reason" yaml:"reason" need:"true"`
 	Owner  string `json:"owner" yaml:"owner" need:"true"`

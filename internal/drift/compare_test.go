@@ -188,7 +188,7 @@ func TestAChangedStackIsUnobserved(t *testing.T) {
 		j := b.Judgement("equal")
 		switch {
 		case tt.suspect == "" && j.Verdict == check.Passed:
-		case tt.suspect != "" && j.Verdict == check.Unobserved && len(j.Findings) == 1 && j.Findings[0].Suspect == tt.suspect && strings.Contains(j.Findings[0].Remedy, "accept --from node"):
+		case tt.suspect != "" && j.Verdict == check.Unobserved && len(j.Findings) == 1 && j.Findings[0].Suspect == tt.suspect && strings.Contains(j.Findings[0].Remedy, "firstlight accept;"):
 		default:
 			t.Errorf("%s: %+v", name, j)
 		}

@@ -155,7 +155,7 @@ func (r *comparison) unrecorded(recorded []Figure) {
 		names = append(names, fmt.Sprintf("busbw at single message sizes (%d)", sizes))
 	}
 	if len(names) > 0 {
-		r.Note("", "baseline", "accept the cluster again, so that its baseline has them: firstlight accept --from node",
+		r.Note("", "baseline", "accept the cluster again, so that its baseline has them: firstlight accept",
 			"not in the baseline of run %s, and so not compared: %s", r.baseline.Run, check.JoinNames(names, 4))
 	}
 }

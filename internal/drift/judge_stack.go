@@ -72,7 +72,7 @@ func (b Baseline) differ(to *check.Builder, now Stack, onlyNCCL bool, ids []stri
 		if slices.Equal(was, is) || (component == nccl) != onlyNCCL {
 			continue
 		}
-		f := check.NewFinding("", component, "accept the changed stack: firstlight accept --from node; its run is the new baseline",
+		f := check.NewFinding("", component, "accept the changed stack: firstlight accept; its run is the new baseline",
 			"%s then, %s now: the baseline of run %s is not valid for another stack", text(was), text(is), b.Run)
 		f.Observations = ids
 		to.AddUnobserved(f)

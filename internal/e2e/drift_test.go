@@ -72,7 +72,7 @@ func TestDrift(t *testing.T) {
 
 	program.Must(t, "lab", "fault", "add", "driver-mismatch", "gpu-03", "--name", labName)
 	changed, r := drift(t, "--evidence", dir, "--against", file)
-	if r.Code != 3 || changed.verdicts() != "stack=unobserved collective=blocked training=blocked inference=blocked" || !strings.Contains(changed.Gates[0].Findings[0].Remedy, "firstlight accept --from node") {
+	if r.Code != 3 || changed.verdicts() != "stack=unobserved collective=blocked training=blocked inference=blocked" || !strings.Contains(changed.Gates[0].Findings[0].Remedy, "firstlight accept;") {
 		t.Errorf("another driver: exit %d: %s %+v", r.Code, changed.verdicts(), changed.Gates[0].Findings)
 	}
 }

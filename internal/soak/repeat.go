@@ -8,14 +8,16 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 )
 
 // pause is the least time from the start of a repetition that did not pass to that of the next: a
 // fault that is seen at once would fill the disk.
 const pause = time.Minute
 
-// Repeat accepts once and returns the verdict. An error ends the soak, which can be continued.
-type Repeat func(ctx context.Context) (check.Verdict, error)
+// Repeat accepts once and returns the verdict. With cut the acceptance did not come to its end for a
+// reason that does not end the soak; err ends the soak, which can be continued.
+type Repeat func(ctx context.Context) (verdict check.Verdict, cut, err error)
 
 // Run repeats until the duration is over. The last repetition begins before that and is not cut
 // short. last is the start of the last repetition of an earlier process; zero without one.
@@ -32,8 +34,15 @@ func (s *Soak) Run(ctx context.Context, c clock.WithTicker, last time.Time, repe
 		if !start.Before(s.End()) {
 			break
 		}
-		verdict, err := repeat(ctx)
+		s.Attempts = append(s.Attempts, Attempt{Started: start.UTC().Round(0)})
+		if err := s.save(); err != nil {
+			return err
+		}
+		verdict, cut, err := repeat(ctx)
 		if err != nil {
+			return err
+		}
+		if err := s.ended(c.Now(), verdict, cut); err != nil {
 			return err
 		}
 		due = start.Add(s.Every.Duration)
@@ -42,6 +51,16 @@ func (s *Soak) Run(ctx context.Context, c clock.WithTicker, last time.Time, repe
 		}
 	}
 	s.Complete = true
+	return s.save()
+}
+
+// ended records the end of the repetition that was begun last.
+func (s *Soak) ended(at time.Time, verdict check.Verdict, cut error) error {
+	a := &s.Attempts[len(s.Attempts)-1]
+	a.Ended, a.Verdict = at.UTC().Round(0), verdict
+	if cut != nil {
+		a.Error = redact.String(cut.Error())
+	}
 	return s.save()
 }
 

@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -18,8 +19,8 @@ type Repetition struct {
 	// Finished is the time of the last verdict.
 	Finished time.Time     `json:"finished"`
 	Verdict  check.Verdict `json:"verdict"`
-	// Interrupted: the run did not come to its end in one piece. It counts if a gate failed, and
-	// otherwise covers the time until its last verdict.
+	// Interrupted: the run did not come to its end in one piece, since its process ended. It counts if
+	// a gate failed, and otherwise covers the time until its last verdict.
 	Interrupted bool   `json:"interrupted,omitempty"`
 	Cluster     string `json:"cluster,omitempty"`
 	// Decided is the first gate that did not pass, with its reason.
@@ -32,9 +33,9 @@ type Repetition struct {
 	results []plan.Result
 }
 
-// Repetitions reads the runs of a soak in dir, oldest first. A run whose files were changed is
-// unobserved.
-func Repetitions(dir, id string) ([]Repetition, error) {
+// Repetitions reads the runs of a soak in dir, oldest first. A run whose files were changed, removed or
+// cannot be read is unobserved, as is a repetition that ended with an error.
+func Repetitions(dir string, s State) ([]Repetition, error) {
 	runs, err := evidence.List(dir)
 	if err != nil {
 		return nil, fmt.Errorf("list the repetitions: %w", err)
@@ -42,8 +43,12 @@ func Repetitions(dir, id string) ([]Repetition, error) {
 	out := []Repetition{}
 	for _, run := range runs {
 		b, err := evidence.Load(filepath.Join(dir, run))
-		if err != nil || b.Header.Soak != id || b.Header.Run != run {
-			continue // another run, or one without a header yet
+		if err != nil && !s.older(run) {
+			out = append(out, Repetition{Run: run, Started: s.Started, Finished: s.Started, Verdict: check.Unobserved, Decided: "its evidence cannot be read: " + err.Error()})
+			continue
+		}
+		if err != nil || b.Header.Soak != s.ID || b.Header.Run != run {
+			continue // another run
 		}
 		r := repetitionOf(b)
 		if b.Finished {
@@ -57,9 +62,37 @@ func Repetitions(dir, id string) ([]Repetition, error) {
 		}
 		out = append(out, r)
 	}
+	for _, a := range s.Attempts {
+		missing := a.Run != "" && !slices.ContainsFunc(out, func(r Repetition) bool { return r.Run == a.Run })
+		switch {
+		case a.Error != "":
+			out = cutShort(out, a)
+		case missing:
+			reason := "its evidence was removed"
+			if a.Verdict != "" {
+				reason += "; it was " + string(a.Verdict)
+			}
+			out = append(out, Repetition{Run: a.Run, Started: a.Started, Finished: cmp.Or(a.Ended, a.Started), Verdict: check.Unobserved, Decided: reason})
+		}
+	}
 	// The IDs of two runs of one second have no order.
 	slices.SortFunc(out, func(a, b Repetition) int { return a.Started.Compare(b.Started) })
 	return out, nil
+}
+
+// cutShort marks the repetition of an attempt that ended with an error, or adds one without evidence.
+// It is not interrupted: an acceptance that the cluster ends each time would count for nothing.
+func cutShort(all []Repetition, a Attempt) []Repetition {
+	i := slices.IndexFunc(all, func(r Repetition) bool { return a.Run != "" && r.Run == a.Run })
+	if i < 0 {
+		return append(all, Repetition{Run: a.Run, Started: a.Started, Finished: a.Ended, Verdict: check.Unobserved, Decided: a.Error})
+	}
+	r := &all[i]
+	r.Interrupted = false
+	if r.Verdict != check.Failed {
+		r.Verdict, r.Decided = check.Unobserved, a.Error
+	}
+	return all
 }
 
 func repetitionOf(b *evidence.Bundle) Repetition {

@@ -50,6 +50,16 @@ func stored(t *testing.T, dir, soak string, wanted int, stop bool) string {
 	return r.ID()
 }
 
+// listed is a failed run that the file of the soak lists.
+func listed(t *testing.T, dir string) string {
+	t.Helper()
+	id := stored(t, dir, "s", 2, false)
+	if err := os.WriteFile(filepath.Join(dir, "listed"), []byte(id), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
 func TestRepetitionsAreTheRunsOfTheSoak(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -72,6 +82,31 @@ func TestRepetitionsAreTheRunsOfTheSoak(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "unobserved"},
+		"removed": {func(t *testing.T, dir string) {
+			stored(t, dir, "s", 1, false)
+			if err := os.RemoveAll(filepath.Join(dir, listed(t, dir))); err != nil {
+				t.Fatal(err)
+			}
+		}, "passed unobserved"},
+		"unreadable": {func(t *testing.T, dir string) {
+			if err := os.Truncate(filepath.Join(dir, listed(t, dir), "run.json"), 0); err != nil {
+				t.Fatal(err)
+			}
+		}, "unobserved"},
+		"unreadable, not listed": {func(t *testing.T, dir string) {
+			if err := os.Truncate(filepath.Join(dir, stored(t, dir, "s", 1, false), "run.json"), 0); err != nil {
+				t.Fatal(err)
+			}
+		}, "unobserved"},
+		"unreadable, of a time before": {func(t *testing.T, dir string) {
+			id := stored(t, dir, "s", 1, false)
+			if err := os.Rename(filepath.Join(dir, id), filepath.Join(dir, "20250101-000000-abcd")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(filepath.Join(dir, "20250101-000000-abcd", "run.json"), 0); err != nil {
+				t.Fatal(err)
+			}
+		}, ""},
 		"a copy under another name": {func(t *testing.T, dir string) {
 			id := stored(t, dir, "s", 1, false)
 			if err := os.Rename(filepath.Join(dir, id), filepath.Join(dir, "20260101-000000-abcd")); err != nil {
@@ -83,10 +118,15 @@ func TestRepetitionsAreTheRunsOfTheSoak(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			tt.make(t, dir)
-			all, err := Repetitions(dir, "s")
+			s := State{ID: "s", Started: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+			if id, err := os.ReadFile(filepath.Join(dir, "listed")); err == nil {
+				s.Attempts = []Attempt{{Started: s.Started, Run: string(id), Ended: s.Started, Verdict: check.Failed}}
+			}
+			all, err := Repetitions(dir, s)
 			if err != nil {
 				t.Fatal(err)
 			}
+			slices.SortFunc(all, func(a, b Repetition) int { return strings.Compare(string(a.Verdict), string(b.Verdict)) })
 			var got []string
 			for _, r := range all {
 				got = append(got, string(r.Verdict))
@@ -123,7 +163,7 @@ func TestRepetitionsOfOneSecondAreInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := Repetitions(dir, "s")
+	all, err := Repetitions(dir, State{ID: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,10 +167,10 @@ func schedule(t *testing.T, s *Soak, c *testclock.FakeClock, last time.Time, tak
 		}
 	}()
 	var at []string
-	err := s.Run(ctx, c, last, func(context.Context) (check.Verdict, error) {
+	err := s.Run(ctx, c, last, func(context.Context) (check.Verdict, error, error) {
 		at = append(at, fmt.Sprintf("%.2f", c.Now().Sub(began).Hours()))
 		c.Step(takes)
-		return verdict, nil
+		return verdict, nil, nil
 	})
 	if err != nil || !s.Complete {
 		t.Errorf("%+v: %v", s.State, err)
@@ -211,7 +211,7 @@ func TestAnInterruptedSoakIsContinued(t *testing.T) {
 	dir, want := t.TempDir(), State{Duration: hours(5), Inputs: "x"}
 	first := open(t, dir, want, began, false)
 	interrupted := errors.New("interrupted")
-	if err := first.Run(t.Context(), testclock.NewFakeClock(began), time.Time{}, func(context.Context) (check.Verdict, error) { return "", interrupted }); !errors.Is(err, interrupted) || first.Complete {
+	if err := first.Run(t.Context(), testclock.NewFakeClock(began), time.Time{}, func(context.Context) (check.Verdict, error, error) { return "", nil, interrupted }); !errors.Is(err, interrupted) || first.Complete {
 		t.Fatal(err)
 	}
 	at := began.Add(time.Hour)
@@ -245,6 +245,90 @@ func TestAnInterruptedSoakIsContinued(t *testing.T) {
 		s := open(t, copied, tt.want, tt.at, tt.fresh)
 		if s.Continued != tt.same || tt.same != s.Started.Equal(began) {
 			t.Errorf("%s: continued %t: %+v", name, s.Continued, s.State)
+		}
+	}
+}
+
+// A repetition that ends with an error while its process lives is in the file of the soak, whether it
+// had a run or not. One whose process ends has no end.
+func TestRepetitionsAreRecorded(t *testing.T) {
+	t.Parallel()
+	dir, want := t.TempDir(), State{Duration: hours(1)}
+	s := open(t, dir, want, began, false)
+	c := testclock.NewFakeClock(began)
+	n, killed := 0, errors.New("killed")
+	err := s.Run(t.Context(), c, time.Time{}, func(context.Context) (check.Verdict, error, error) {
+		c.Step(2 * time.Minute)
+		switch n++; n {
+		case 1:
+			return check.Passed, nil, s.Began("run-1")
+		case 2:
+			return check.Unobserved, errors.New("the Lease was not renewed"), s.Began("run-2")
+		case 3:
+			return check.Unobserved, errors.New("no cluster"), nil
+		default:
+			return "", nil, errors.Join(killed, s.Began("run-4"))
+		}
+	})
+	if !errors.Is(err, killed) {
+		t.Fatal(err)
+	}
+	stored, _, err := newest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range stored.Attempts {
+		got = append(got, fmt.Sprint(a.Started.Sub(began), " ", a.Run, " ", !a.Ended.IsZero(), " ", a.Verdict, " ", a.Error))
+	}
+	if text := strings.Join(got, "|"); text != "0s run-1 true passed |2m0s run-2 true unobserved the Lease was not renewed|4m0s  true unobserved no cluster|6m0s run-4 false  " {
+		t.Errorf("%q", text)
+	}
+}
+
+// A soak whose repetitions the cluster ends is not observed, however many of them pass. A killed one
+// still does not count.
+func TestRepetitionsThatEndedWithAnError(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		cut  string
+		want check.Verdict
+		says string
+	}{
+		"killed":              {"", check.Passed, "all of 2 repetitions passed"},
+		"ended by an error":   {"the Lease of the run was not renewed for 1m0s", check.Unobserved, "2 of 4 repetitions were not observed"},
+		"failed, then killed": {"", check.Failed, "1 of 3 repetitions failed"},
+	} {
+		dir := t.TempDir()
+		s := State{ID: "s", Duration: hours(1), Complete: true}
+		wanted := 1
+		if tt.want == check.Failed {
+			wanted = 2
+		}
+		stored(t, dir, "s", 1, false)
+		cut := stored(t, dir, "s", wanted, true)
+		stored(t, dir, "s", 1, false)
+		all, err := Repetitions(dir, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Started = all[0].Started
+		s.Duration.Duration = all[2].Finished.Sub(s.Started)
+		s.Attempts = []Attempt{{Started: all[1].Started, Run: cut, Error: tt.cut}}
+		if tt.cut != "" { // another one without evidence
+			s.Attempts = append(s.Attempts, Attempt{Started: all[1].Started, Ended: all[1].Finished, Error: tt.cut})
+		}
+		if all, err = Repetitions(dir, s); err != nil {
+			t.Fatal(err)
+		}
+		sum := Summarise(s, all, 0)
+		if sum.Verdict != tt.want || !strings.Contains(sum.Reason, tt.says) {
+			t.Errorf("%s: %s: %s", name, sum.Verdict, sum.Reason)
+		}
+		for _, r := range all {
+			if r.Verdict == check.Unobserved && r.Decided != tt.cut {
+				t.Errorf("%s: %+v", name, r)
+			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/atomicfile"
+	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 )
 
@@ -34,10 +35,33 @@ type State struct {
 	Inputs string `json:"inputs"`
 	// Complete: the duration is over.
 	Complete bool `json:"complete"`
+	// Attempts are the repetitions that were begun, oldest first: also those whose evidence is gone.
+	Attempts []Attempt `json:"attempts,omitempty"`
+}
+
+// Attempt is a repetition that was begun.
+type Attempt struct {
+	Started time.Time `json:"started"`
+	// Run is empty if the repetition ended before its evidence was created.
+	Run string `json:"run,omitempty"`
+	// Ended is absent if the process ended first.
+	Ended   time.Time     `json:"ended,omitzero"`
+	Verdict check.Verdict `json:"verdict,omitempty"`
+	// Error is why the repetition did not come to its end although its process lived.
+	Error string `json:"error,omitempty"`
 }
 
 // End is when the duration is over.
 func (s State) End() time.Time { return s.Started.Add(s.Duration.Duration) }
+
+// older reports whether a run is of a time before the soak: it is not a repetition.
+func (s State) older(run string) bool {
+	listed := slices.ContainsFunc(s.Attempts, func(a Attempt) bool { return a.Run == run })
+	return !listed && run < s.Started.UTC().Format(idLayout)
+}
+
+// idLayout is the time in the ID of a soak, and that at the begin of the ID of a run.
+const idLayout = "20060102-150405"
 
 // maxGap is the longest time without an observation in which the soak counts as continuous: a
 // restart of the machine that runs it, and the gate that was lost with it.
@@ -93,7 +117,7 @@ func choose(dir string, want State, now time.Time, fresh bool) (*Soak, error) {
 		}
 	}
 	want.Format, want.Started = formatVersion, now.UTC().Round(0) // without the monotonic clock: a later process has another
-	want.ID = want.Started.Format("20060102-150405")
+	want.ID = want.Started.Format(idLayout)
 	s := &Soak{State: want, path: filepath.Join(dir, "soak-"+want.ID+".json")}
 	return s, s.save()
 }
@@ -124,6 +148,15 @@ func (s *Soak) Close() error {
 		return fmt.Errorf("unlock the soak: %w", err)
 	}
 	return nil
+}
+
+// Began records the run of the repetition that was begun last.
+func (s *Soak) Began(run string) error {
+	if len(s.Attempts) == 0 {
+		return fmt.Errorf("record run %s: no repetition was begun", run)
+	}
+	s.Attempts[len(s.Attempts)-1].Run = run
+	return s.save()
 }
 
 func (s *Soak) save() error {

@@ -38,7 +38,7 @@ func (f *acceptFlags) runSoak(ctx context.Context, s cmdutil.Streams, o accept.O
 		return cmdutil.UsageErrorf("%w: --fresh begins another soak", err)
 	}
 	defer func() { err = errors.Join(err, cmdutil.Unobserved(sk.Close())) }()
-	all, err := soak.Repetitions(f.evidence, sk.ID)
+	all, err := soak.Repetitions(f.evidence, sk.State)
 	if err != nil {
 		return cmdutil.Unobserved(err)
 	}
@@ -51,30 +51,29 @@ func (f *acceptFlags) runSoak(ctx context.Context, s cmdutil.Streams, o accept.O
 		begins = "continues after " + cmdutil.Count(len(all), "repetition")
 	}
 	board.Log("soak %s %s; it ends at %s", sk.ID, begins, sk.End().UTC().Format(time.RFC3339))
-	o.ClusterEnds, o.Fresh, o.Soak = false, true, sk.ID // the next repetition uses the cluster
+	o.ClusterEnds, o.Fresh, o.Soak, o.Created = false, true, sk.ID, sk.Began // the next repetition uses the cluster
 	n := len(all)
-	runErr := sk.Run(ctx, clock.RealClock{}, last, func(ctx context.Context) (check.Verdict, error) {
+	runErr := sk.Run(ctx, clock.RealClock{}, last, func(ctx context.Context) (verdict check.Verdict, cut, err error) {
 		for _, name := range append(site.Gates(), f.include...) {
 			board.Set(boardGates, name, display.Waiting, "")
 		}
 		r, err := accept.Run(ctx, o)
 		if input, ok := errors.AsType[*accept.InputError](err); ok {
-			return "", input
+			return "", nil, input
 		}
 		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		if err != nil { // such as an API server that did not answer for a minute: the next repetition shows more
-			board.Log("soak %s: repetition %d ended: %v", sk.ID, n+1, err)
-			r.Verdict = check.Unobserved
-		} else {
-			board.Log("soak %s: repetition %d: %s (run %s)", sk.ID, n+1, r.Verdict, r.Run)
+			return "", nil, ctx.Err()
 		}
 		n++
-		return r.Verdict, nil
+		if err != nil { // such as an API server that did not answer for a minute: the next repetition shows more
+			board.Log("soak %s: repetition %d ended: %v", sk.ID, n, err)
+			return check.Unobserved, err, nil
+		}
+		board.Log("soak %s: repetition %d: %s (run %s)", sk.ID, n, r.Verdict, r.Run)
+		return r.Verdict, nil, nil
 	})
 	closeBoard()
-	if all, err = soak.Repetitions(f.evidence, sk.ID); err != nil {
+	if all, err = soak.Repetitions(f.evidence, sk.State); err != nil {
 		return errors.Join(cmdutil.Unobserved(err), runErr)
 	}
 	if input, ok := errors.AsType[*accept.InputError](runErr); ok && len(all) == 0 {

@@ -47,8 +47,7 @@ busbw, step time, TFLOPS, TTFT, TPOT. Pairs of nodes find a node that is a few p
 slower than the others. A figure is as expected, or worse: warn or replace.
 
 A changed driver, firmware, NCCL, image or profile is not drift: the figures are not
-comparable, the verdict is unobserved, and firstlight accept --from node makes the new
-baseline.
+comparable, the verdict is unobserved, and firstlight accept makes the new baseline.
 
 The baseline is the newest accepted run of the evidence directory with the same site, or
 that of --against. The run uses free GPUs only, and a killed one is resumed, as accept.

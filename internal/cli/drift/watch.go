@@ -91,7 +91,7 @@ func (f *driftFlags) runWatch(ctx context.Context, s cmdutil.Streams) (err error
 	if err != nil {
 		return err
 	}
-	o := watch.Options{Accepted: accepted, Every: f.watch.every, Dir: dir, Command: f.acceptFrom, Report: f.reporter(s.Out)}
+	o := watch.Options{Accepted: accepted, Every: f.watch.every, Dir: dir, Command: f.acceptCommand(), Report: f.reporter(s.Out)}
 	if err := addGates(&o, t); err != nil {
 		return err
 	}
@@ -196,9 +196,9 @@ func addGates(o *watch.Options, t *cmdutil.Target) (err error) {
 	return nil
 }
 
-// acceptFrom is the command that accepts the cluster again from a gate on.
-func (f *driftFlags) acceptFrom(gate string) string {
-	args := slices.Concat([]string{"firstlight", "accept", "--from", gate}, f.target.Args(), cmdutil.FlagArgs([3]string{"--evidence", f.evidence, "evidence"}))
+// acceptCommand is the command that accepts the cluster again.
+func (f *driftFlags) acceptCommand() string {
+	args := slices.Concat([]string{"firstlight", "accept"}, f.target.Args(), cmdutil.FlagArgs([3]string{"--evidence", f.evidence, "evidence"}))
 	return ssh.Quote(args)
 }
 

@@ -50,7 +50,7 @@ func TestFlagsOfWatch(t *testing.T) {
 
 var changed = watch.Transition{
 	Seq: 7, At: time.Date(2026, 11, 21, 12, 5, 0, 0, time.UTC), Since: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Node: "gpu-02", Checks: []string{"nvidia-smi", "dmesg"},
-	From: watch.OK, To: watch.Failed, Observations: 2, Flapping: true, Accept: "firstlight accept --from node",
+	From: watch.OK, To: watch.Failed, Observations: 2, Flapping: true, Accept: "firstlight accept",
 	Findings: []check.Finding{{Suspect: "gpu-02/gpu3", Message: "is \x1b[31mhot", Remedy: "cool it"}},
 }
 
@@ -64,7 +64,7 @@ func TestTransitionsArePrinted(t *testing.T) {
 	const want = `2026-11-21T12:05:00Z gpu-02: ok -> failed (nvidia-smi, dmesg; 2 observations since 12:00:00, flapping)
   gpu-02/gpu3: is \x1b[31mhot
     cool it
-  to accept the change: firstlight accept --from node
+  to accept the change: firstlight accept
 `
 	if text.String() != want {
 		t.Errorf("%s", text.String())
@@ -94,11 +94,11 @@ func TestTransitionsArePrinted(t *testing.T) {
 func TestAcceptCommand(t *testing.T) {
 	t.Parallel()
 	f := &driftFlags{evidence: "evidence"}
-	if got := f.acceptFrom("node"); got != "firstlight accept --from node" {
+	if got := f.acceptCommand(); got != "firstlight accept" {
 		t.Error(got)
 	}
 	f.evidence, f.target.Site = "/srv/my evidence", "prod.yaml"
-	if got := f.acceptFrom("collective"); got != "firstlight accept --from collective --site prod.yaml --evidence '/srv/my evidence'" {
+	if got := f.acceptCommand(); got != "firstlight accept --site prod.yaml --evidence '/srv/my evidence'" {
 		t.Error(got)
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -24,7 +25,7 @@ func Soak(w io.Writer, s soak.Summary, o Options) {
 		shown = shown[len(shown)-most:]
 	}
 	for _, r := range shown {
-		out.printf("  %s  %s %8s  %s\n", display.Escape(r.Run), verdict(o.Style, r.Verdict), Took(r.Finished.Sub(r.Started).Seconds()), out.Brief(decided(r)))
+		out.printf("  %-20s  %s %8s  %s\n", display.Escape(cmp.Or(r.Run, "no run")), verdict(o.Style, r.Verdict), Took(r.Finished.Sub(r.Started).Seconds()), out.Brief(decided(r)))
 	}
 	if len(s.Changes) > 0 {
 		out.printf("\nchanges:\n")

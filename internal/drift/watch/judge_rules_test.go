@@ -139,12 +139,12 @@ func TestTransitionsAtTheLimits(t *testing.T) {
 }
 
 // Checks of one node are one transition only if state before and after, confirmation, begin and flapping
-// are the same; it has the findings, defects and gates of all.
+// are the same; it has the findings and defects of all.
 func TestWhichChecksAreOneTransition(t *testing.T) {
 	t.Parallel()
 	rules := Rules{Confirm: 3, FlapFailures: 3, FlapWindow: 12}
 	of := func(name string, s State, lasting bool, suspect string) Reading {
-		return Reading{Node: "gpu-01", Check: name, State: s, Lasting: lasting, Findings: []check.Finding{{Suspect: suspect, Message: "m"}}, Defects: []string{suspect}, Accept: []string{name}}
+		return Reading{Node: "gpu-01", Check: name, State: s, Lasting: lasting, Findings: []check.Finding{{Suspect: suspect, Message: "m"}}, Defects: []string{suspect}}
 	}
 	known := func(name string, to State, flapping bool) Transition {
 		return Transition{Node: "gpu-01", Checks: []string{name}, To: to, Flapping: flapping}
@@ -177,7 +177,7 @@ func TestWhichChecksAreOneTransition(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, text, tt.want)
 		}
 		if name == "the same" {
-			if tr := last[0]; len(tr.Findings) != 2 || !slices.Equal(tr.Defects, []string{"x", "y"}) || !slices.Equal(tr.from, []string{"a", "b"}) {
+			if tr := last[0]; len(tr.Findings) != 2 || !slices.Equal(tr.Defects, []string{"x", "y"}) {
 				t.Errorf("%+v", tr)
 			}
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence/redact"
-	"github.com/firstlight/firstlight/internal/site"
 )
 
 // State is the state of one check of a node.
@@ -36,8 +35,6 @@ type Reading struct {
 	Findings []check.Finding
 	// Defects tell the lasting findings apart: see defect.
 	Defects []string
-	// Accept are the gates from which to accept the changes.
-	Accept []string
 }
 
 // Transition is a confirmed change of the state of checks of one node: a line of the journal.
@@ -63,18 +60,6 @@ type Transition struct {
 	Accept string `json:"accept,omitempty"`
 	// Evidence is the file with the observations, relative to the journal.
 	Evidence string `json:"evidence,omitempty"`
-
-	from []string
-}
-
-// AcceptFrom is the earliest gate from which to accept the changes; empty: nothing has changed.
-func (t Transition) AcceptFrom() string {
-	for _, gate := range site.Gates() {
-		if slices.Contains(t.from, gate) {
-			return gate
-		}
-	}
-	return ""
 }
 
 // Rules decide when a state is confirmed: see watch.yaml.

@@ -76,7 +76,6 @@ func (t *Tracker) Observe(at time.Time, round []Reading) []Transition {
 			}
 		}
 		out[i].Defects = append(out[i].Defects, tr.Defects...)
-		out[i].from = append(out[i].from, tr.from...)
 	}
 	return out
 }
@@ -106,7 +105,7 @@ func (c *cell) next(rules Rules, at time.Time, r Reading) (Transition, bool) {
 	}
 	tr := Transition{
 		At: at, Since: c.since, Node: r.Node, Checks: []string{r.Check}, From: c.confirmed, To: r.State, Observations: c.doubt,
-		Findings: r.Findings, Defects: r.Defects, from: r.Accept,
+		Findings: r.Findings, Defects: r.Defects,
 	}
 	tr.Flapping = r.State != OK && (c.flapping || flaps && !r.Lasting && c.doubt < rules.Confirm)
 	c.become(tr)

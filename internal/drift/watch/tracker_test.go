@@ -209,11 +209,11 @@ func TestOneLineForAHost(t *testing.T) {
 		{Node: "gpu-01", Check: "ibstat", State: Unobserved},
 		{Node: "gpu-01", Check: "dmesg", State: Unobserved, Findings: []check.Finding{gone}},
 		{Node: "gpu-02", Check: "dmesg", State: Unobserved, Findings: []check.Finding{{Suspect: "gpu-02", Message: "m"}}},
-		{Node: "gpu-02", Check: Versions, State: Changed, Lasting: true, Accept: []string{"node"}, Findings: []check.Finding{{Suspect: "gpu-02", Message: "driver"}}},
+		{Node: "gpu-02", Check: Versions, State: Changed, Lasting: true, Findings: []check.Finding{{Suspect: "gpu-02", Message: "driver"}}},
 	}
 	tracker := NewTracker(Rules{Confirm: 2, FlapFailures: 3, FlapWindow: 12})
 	first := tracker.Observe(noon, round)
-	if len(first) != 1 || first[0].To != Changed || first[0].AcceptFrom() != "node" {
+	if len(first) != 1 || first[0].To != Changed {
 		t.Fatalf("the first round: %+v", first)
 	}
 	second := tracker.Observe(noon.Add(time.Minute), round)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/drift"
-	"github.com/firstlight/firstlight/internal/gate/collective"
 	"github.com/firstlight/firstlight/internal/gate/node"
 )
 
@@ -73,9 +72,6 @@ func compareMachine(run string, was, is node.Machine, ids []string) Reading {
 	for _, text := range replaced(was, is) {
 		add(Changed, check.NewFinding("", was.Host, remedyVersions, "%s, as in run %s", text, run))
 	}
-	if r.State == Changed {
-		r.Accept = []string{node.Name}
-	}
 	r.Findings = slices.CompactFunc(r.Findings, func(a, b check.Finding) bool { return a.Message == b.Message })
 	return r
 }
@@ -96,11 +92,7 @@ func compareDeclared(run string, then, now drift.Stack) Reading {
 		if slices.Equal(then[name], now[name]) {
 			continue
 		}
-		from := collective.Name
-		if strings.HasPrefix(name, drift.Profile) {
-			from = node.Name
-		}
-		r.State, r.Lasting, r.Accept = Changed, true, append(r.Accept, from)
+		r.State, r.Lasting = Changed, true
 		r.Findings = append(r.Findings, check.NewFinding("", "site", remedyVersions, "%s is %s, expected %s, as in run %s", name, join(now[name]), join(then[name]), run))
 	}
 	return r

@@ -44,7 +44,7 @@ func TestVersions(t *testing.T) {
 			is := machine()
 			tt.change(&is)
 			r := compareMachine("R", machine(), is, []string{"gpu-01/nvidia-smi"})
-			if r.State != tt.want || r.Node != "gpu-01" || r.Lasting != (tt.want == Changed) || (len(r.Accept) == 1) != (tt.want == Changed) {
+			if r.State != tt.want || r.Node != "gpu-01" || r.Lasting != (tt.want == Changed) {
 				t.Fatalf("%+v", r)
 			}
 			if tt.want != OK && (len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, tt.says)) {
@@ -60,20 +60,20 @@ func TestDeclared(t *testing.T) {
 		return drift.Stack{drift.Profile: {"p sha256:aa"}, "image of collective": {"r/nccl@sha256:aa"}, "image of training": {"r/train:1"}}
 	}
 	for name, tt := range map[string]struct {
-		change func(s drift.Stack)
-		from   string
+		change  func(s drift.Stack)
+		changed bool
 	}{
-		"as accepted":   {func(drift.Stack) {}, ""},
-		"another image": {func(s drift.Stack) { s["image of collective"] = []string{"r/nccl@sha256:bb"} }, "collective"},
-		"no image":      {func(s drift.Stack) { delete(s, "image of training") }, "collective"},
-		"profile":       {func(s drift.Stack) { s[drift.Profile] = []string{"p sha256:bb"} }, "node"},
-		"both":          {func(s drift.Stack) { s[drift.Profile], s["image of training"] = nil, nil }, "node"},
+		"as accepted":   {func(drift.Stack) {}, false},
+		"another image": {func(s drift.Stack) { s["image of collective"] = []string{"r/nccl@sha256:bb"} }, true},
+		"no image":      {func(s drift.Stack) { delete(s, "image of training") }, true},
+		"profile":       {func(s drift.Stack) { s[drift.Profile] = []string{"p sha256:bb"} }, true},
+		"both":          {func(s drift.Stack) { s[drift.Profile], s["image of training"] = nil, nil }, true},
 	} {
 		now := then()
 		tt.change(now)
 		tracker := NewTracker(Rules{Confirm: 2, FlapFailures: 3, FlapWindow: 12})
 		got := tracker.Observe(noon, []Reading{compareDeclared("R", then(), now)})
-		if (len(got) == 1) != (tt.from != "") || len(got) == 1 && (got[0].AcceptFrom() != tt.from || got[0].To != Changed || got[0].Node != Cluster) {
+		if (len(got) == 1) != tt.changed || len(got) == 1 && (got[0].To != Changed || got[0].Node != Cluster) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

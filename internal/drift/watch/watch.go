@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -27,8 +28,9 @@ type Options struct {
 	Every time.Duration
 	// Dir is the directory of the journal: see the function Dir.
 	Dir string
-	// Command is the command that accepts what has changed, from a gate on.
-	Command func(gate string) string
+	// Command accepts what has changed. It is a whole acceptance: one --from a gate keeps no verdict of
+	// another profile or image, nor one of last month.
+	Command string
 	// Report gets each transition, in order, once it is in the journal.
 	Report func(Transition) error
 	// Clock and Random (from 0 to 1) are the real ones if nil.
@@ -79,6 +81,9 @@ func Open(o Options) (*Watch, error) {
 		w.tracker.Restore(t)
 		w.seen.count(t)
 	}
+	if w.previous, err = w.readKept(transitions); err != nil {
+		return nil, errors.Join(err, j.close())
+	}
 	return w, nil
 }
 
@@ -91,7 +96,7 @@ func (w *Watch) Transitions() int { return w.journal.next - 1 }
 // Close closes the journal.
 func (w *Watch) Close() error { return w.journal.close() }
 
-// Run runs rounds until ctx ends. Its error is of the journal or of Report.
+// Run runs rounds until ctx ends. Its error is of a file of the watch or of Report.
 func (w *Watch) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		began := w.o.Clock.Now()
@@ -118,6 +123,11 @@ func (w *Watch) Round(ctx context.Context) error {
 		return nil
 	default:
 	}
+	return w.apply(obs, missed)
+}
+
+// apply judges and records the observations of a round.
+func (w *Watch) apply(obs []check.Observation, missed map[string]string) error {
 	at := w.o.Clock.Now()
 	round := w.judge(obs, missed)
 	w.mu.Lock()
@@ -128,7 +138,8 @@ func (w *Watch) Round(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	// After the journal: if the process is killed in between, the next round shows the transition again.
+	return w.writeKept()
 }
 
 // judge returns the readings of a round.
@@ -138,13 +149,11 @@ func (w *Watch) judge(obs []check.Observation, missed map[string]string) []Readi
 	for _, m := range node.Inventory(obs) {
 		now[m.Host] = m
 	}
-	var kept []check.Observation
 	for _, g := range w.o.Gates {
 		of := slices.DeleteFunc(slices.Clone(obs), func(o check.Observation) bool { return !slices.Contains(g.Nodes(), o.Target) })
 		out = append(out, readings(g.Nodes(), g.Kinds(), judgeSafely(g, w.previous, of), missed)...)
-		kept = append(kept, g.Keep(w.previous, of)...)
 	}
-	w.previous = kept
+	w.previous = w.keep(w.previous, obs)
 	ids := map[string][]string{}
 	for _, o := range obs {
 		ids[o.Target] = append(ids[o.Target], o.ID)
@@ -179,8 +188,8 @@ func (w *Watch) record(t Transition, obs []check.Observation) error {
 	for i := range t.Findings {
 		t.Findings[i].Message = redact.String(t.Findings[i].Message)
 	}
-	if gate := t.AcceptFrom(); gate != "" {
-		t.Accept = w.o.Command(gate)
+	if t.To == Changed {
+		t.Accept = w.o.Command
 	}
 	of := slices.DeleteFunc(slices.Clone(obs), func(o check.Observation) bool { return o.Target != t.Node })
 	t, err := w.journal.append(t, of)

@@ -124,7 +124,7 @@ func newRig(t *testing.T) *rig {
 	r.options = Options{
 		Accepted: Accepted{Header: header, Machines: node.Inventory(rec.obs), Declared: declared},
 		Gates:    []*node.LowLoad{g}, Declared: declared, Every: 5 * time.Minute, Dir: Dir(t.TempDir(), header.Run), Clock: r.clock,
-		Command: func(gate string) string { return "firstlight accept --from " + gate },
+		Command: "firstlight accept",
 		Report:  func(tr Transition) error { r.lines = append(r.lines, tr); return nil },
 	}
 	r.open(t)

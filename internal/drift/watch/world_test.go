@@ -135,7 +135,7 @@ func TestChangedDriver(t *testing.T) {
 	r.round(t)
 	repair := r.fault(t, "driver-mismatch", "gpu-03")
 	lines := r.round(t)
-	if len(lines) != 1 || lines[0].To != Changed || lines[0].Node != "gpu-03" || lines[0].Accept != "firstlight accept --from node" || !strings.Contains(lines[0].Findings[0].Message, "driver is ") {
+	if len(lines) != 1 || lines[0].To != Changed || lines[0].Node != "gpu-03" || lines[0].Accept != "firstlight accept" || !strings.Contains(lines[0].Findings[0].Message, "driver is ") {
 		t.Fatalf("%+v", lines)
 	}
 	if m := r.scrape(t); m["state versions gpu-03"] != 3 || m["state versions gpu-02"] != 0 {

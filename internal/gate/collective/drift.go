@@ -35,16 +35,19 @@ func (d Drift) Observe(ctx context.Context, rec check.Recorder) error {
 	if err := d.observeRest(ctx, rec, l, all, tried); err != nil || d.reviewRun("", all).HasFailed() {
 		return err
 	}
-	return d.compareNodes(ctx, rec, l, all.Nodes)
+	return d.compareNodes(ctx, rec, l, d.alike(all.Nodes, all))
 }
 
-// compareNodes runs pairs until every node is decided.
-func (d Drift) compareNodes(ctx context.Context, rec check.Recorder, l *workload.Launcher, nodes []string) error {
+// compareNodes runs pairs of nodes that are alike until every node is decided.
+func (d Drift) compareNodes(ctx context.Context, rec check.Recorder, l *workload.Launcher, of []alike) error {
 	var samples []sequential.Sample
 	now := d.deps.Observer(rec).Clock.Now
 	until := now().Add(d.site.Workloads.Collective.Timeout.D())
 	for number := 1; ; number++ {
-		groups := sequential.Next(nodes, samples).Round
+		var groups [][]string
+		for _, a := range of {
+			groups = append(groups, sequential.Next(a.nodes, within(a.nodes, samples)).Round...)
+		}
 		if len(groups) == 0 || now().After(until) {
 			return nil
 		}
@@ -111,7 +114,31 @@ func (d Drift) Judge(obs []check.Observation) check.Judgement {
 	}
 	var b check.Builder
 	b.Figure(j.Figures...)
-	step := sequential.Next(d.nodes(), samples)
+	of := d.alike(d.nodes(), d.runsOf(tests[0], obs).all.f)
+	if len(of) == 0 {
+		b.Unobserved("", list(d.nodes()), remedyNoRack, "the NVLink domains of the nodes are unknown: pairs of two domains are slower than pairs of one, whatever their nodes")
+	}
+	slow, noise := 0, 0.0
+	var medians []check.Figure
+	for _, a := range of {
+		step := sequential.Next(a.nodes, within(a.nodes, samples))
+		d.judgeAlike(&b, a, step, ids)
+		slow, noise = slow+len(step.Slow), max(noise, step.Noise)
+		name := "busbw of pairs, median node"
+		if a.name != "" {
+			name += " of " + a.name
+		}
+		if step.Reference > 0 || a.name == "" {
+			medians = append(medians, check.Figure{Name: name, Value: step.Reference, Unit: "GB/s"})
+		}
+	}
+	b.Figure(check.Figure{Name: "slow nodes", Value: float64(slow), Unit: "nodes", Relation: "<=", Source: fmt.Sprintf("a loss of %g %% is found", 100*sequential.Loss)})
+	b.Figure(medians...)
+	return b.Judgement(j.Reason + fmt.Sprintf("; no node is slower than the others (%d compared, noise %.1f %%)", len(d.nodes()), 100*noise))
+}
+
+// judgeAlike adds the slow nodes among those that are alike, and the undecided ones.
+func (d Drift) judgeAlike(b *check.Builder, a alike, step sequential.Step, ids map[string][]string) {
 	for _, s := range step.Slow {
 		band := "warn"
 		if s.Loss >= d.ReplaceAt {
@@ -122,10 +149,10 @@ func (d Drift) Judge(obs []check.Observation) check.Judgement {
 		f.Observations = ids[s.Node]
 		b.AddFailed(f)
 	}
-	if len(step.Undecided) > 0 {
-		b.Unobserved("", list(step.Undecided), "run firstlight drift again; raise workloads.collective.timeout if pairs did not run", "%d of %d nodes could not be compared with the others", len(step.Undecided), len(d.nodes()))
+	switch n := len(step.Undecided); {
+	case n > 0 && a.name != "" && len(a.nodes) < 4:
+		b.Unobserved("", list(a.nodes), remedySmall, "%s has %d nodes: fewer than four cannot be compared with each other", a.name, len(a.nodes))
+	case n > 0:
+		b.Unobserved("", list(step.Undecided), remedyUncompared, "%d of %d nodes could not be compared with the others", n, len(d.nodes()))
 	}
-	b.Figure(check.Figure{Name: "slow nodes", Value: float64(len(step.Slow)), Unit: "nodes", Relation: "<=", Source: fmt.Sprintf("a loss of %g %% is found", 100*sequential.Loss)},
-		check.Figure{Name: "busbw of pairs, median node", Value: step.Reference, Unit: "GB/s"})
-	return b.Judgement(j.Reason + fmt.Sprintf("; no node is slower than the others (%d compared, noise %.1f %%)", len(d.nodes()), 100*step.Noise))
 }

@@ -20,6 +20,9 @@ const (
 	kindKernelPrevious = "dmesg-previous"
 )
 
+// KernelLog is the kind of the observations of kernel logs.
+const KernelLog = kindKernel
+
 // LowLoad is gate 3 for a watch of nodes in use: the commands and rules of the gate without its
 // diagnostic. It puts no load on a GPU. Growth of counters is that since the previous round.
 type LowLoad struct{ gate *Gate }
