@@ -41,6 +41,9 @@ for name in "${!NCCL_@}" "${!OFI_@}" "${!FI_@}" "${!UCX_@}" "${!UCC_@}" "${!SHAR
   esac
 done
 
+# Open MPI 4 cuts names at their first dot, and only the whole name of a pod has a DNS record. Open MPI 5 does not need the variable.
+export OMPI_MCA_orte_keep_fqdn_hostnames=1
+
 for _ in $(seq "$REPETITIONS"); do
   mpirun --allow-run-as-root -np $((NNODES * GPUS_PER_NODE)) --hostfile /tmp/hosts \
     --map-by "ppr:$GPUS_PER_NODE:node" --mca plm_rsh_args "${reach[*]}" "${environment[@]}" \
