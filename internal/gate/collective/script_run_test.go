@@ -161,13 +161,17 @@ func TestLogBegins(t *testing.T) {
 	}
 }
 
-// mpirun reaches every pod by its whole name: mpirun of Open MPI 4 cuts a name at its first dot (open-mpi/ompi issue 12089).
+// mpirun reaches every pod by its whole name, and labels the pieces of its output where they can be joined again: mpirun of Open MPI 4
+// cuts a name at its first dot (open-mpi/ompi issue 12089), and 5.0.7 puts pieces behind the labels of other ranks.
 func TestOpenMPI(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{"4.1.4", "4.1.7a1", "5.0.7", "5.1.4"} {
+	for version, labels := range map[string]bool{"4.1.4": true, "4.1.7a1": true, "5.0.7": false, "5.1.4": false} {
 		got := launch(t, map[string]string{"OPEN_MPI": version})
 		if n := strings.Count(got.stdout, "# nccl-tests"); n != 3 {
 			t.Errorf("%s: %d of 3 runs", version, n)
+		}
+		if slices.Contains(got.argv, "--tag-output") != labels {
+			t.Errorf("%s: labels are not %t: %q", version, labels, got.argv)
 		}
 	}
 }
