@@ -20,8 +20,18 @@ if [ "$JOB_COMPLETION_INDEX" != 0 ]; then
   exit 0
 fi
 
+# A worker whose release fails once, as by a lost answer of DNS, would hold its GPUs until the timeout. Rounds over those that
+# are left release all others before a node that does not answer.
 release() {
-  for i in $(seq 1 $((NNODES - 1))); do ssh "${reach[@]}" "$(host "$i")" touch /tmp/done || true; done
+  local left missed
+  read -ra left <<<"$(seq -s ' ' 1 $((NNODES - 1)))"
+  for _ in {1..30}; do
+    missed=()
+    for i in "${left[@]}"; do ssh "${reach[@]}" "$(host "$i")" touch /tmp/done || missed+=("$i"); done
+    left=("${missed[@]}")
+    [ "${#left[@]}" != 0 ] || return 0
+    sleep 1
+  done
 }
 trap release EXIT
 for i in $(seq 0 $((NNODES - 1))); do

@@ -175,3 +175,18 @@ func TestOpenMPI(t *testing.T) {
 		}
 	}
 }
+
+// A worker is released again if that fails once, and the others do not wait for it.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	got := launch(t, map[string]string{"NNODES": "4", "LOST": "collective-1.collective collective-3.collective"})
+	var released []string
+	for _, call := range got.ssh {
+		if host, ok := strings.CutSuffix(call, ".collective touch /tmp/done"); ok {
+			released = append(released, strings.TrimPrefix(host, "collective-"))
+		}
+	}
+	if !slices.Equal(released, []string{"1", "2", "3", "1", "3"}) {
+		t.Errorf("the order of releases is %q", released)
+	}
+}
