@@ -174,6 +174,9 @@ func (r *review) channels(blamed map[string]bool) {
 	for _, transport := range slices.Sorted(maps.Keys(bad)) {
 		r.badTransport(transport, bad[transport], blamed)
 	}
+	if _, ok := r.oneClique(); ok { // NCCL uses NVLink multicast, and connects rings and trees when it first uses them
+		return
+	}
 	for _, node := range r.f.Nodes {
 		if !crossing[node]["send"] || !crossing[node]["receive"] {
 			r.Unobserved(r.id, node, remedySilent, "NCCL shows no channel in both directions between %s and other nodes", node)
