@@ -175,7 +175,15 @@ func (r *review) hang() {
 		return
 	}
 	r.searchable = true
-	r.Fail(r.id, r.everything(), remedyHang, "the collective hangs: it did not end before its timeout%s", r.warnings())
+	r.Fail(r.id, r.everything(), remedyHang, "the collective hangs: it did not end before its timeout%s%s", r.warnings(), r.problem())
+}
+
+// problem is how the wait for the job ended.
+func (r *review) problem() string {
+	if r.f.Outcome.Problem == "" {
+		return ""
+	}
+	return "; " + r.f.Outcome.Problem
 }
 
 // warnings is NCCL's first warning.
