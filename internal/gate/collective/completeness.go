@@ -12,6 +12,7 @@ import (
 
 const (
 	remedyHang    = "check the named nodes for XIDs, links that are down and a stopped fabric manager; then run it again with --from collective"
+	remedyRelease = "read the end of the first pod's log: it releases the others by SSH; check DNS and the pod network between these nodes, then " + remedyOnce
 	remedyRerun   = "read the whole log in the evidence; run it again with --from collective; if it ends early again, find the cause (time limits, evictions)"
 	remedyMemory  = "set workloads.collective.maxBytes of the site to the last size of the table: nccl-tests needs three buffers of the largest size in the memory of each GPU"
 	remedyRotated = "raise containerLogMaxSize of the kubelets (10Mi by default) above the size of this log, and let proxies in front of the API server keep the stream of a followed log; then " + remedyOnce
@@ -20,7 +21,11 @@ const (
 // completeness requires every size of every repetition, with its footer.
 func (r *review) completeness() {
 	f := r.f
-	if f.Outcome.Ended == gangjob.EndedTimeout {
+	switch waiting := r.waiting(); {
+	case f.Outcome.Ended != gangjob.EndedTimeout:
+	case len(waiting) > 0:
+		r.Unobserved(r.id, waiting[0], remedyRelease, "the collective ended, and %s did not end before the timeout", list(waiting))
+	default:
 		r.hang()
 	}
 	r.exits()
@@ -128,6 +133,28 @@ func (r *review) exits() {
 	r.Fail(r.id, r.launcher(), remedyHang, "the collective failed: %s %s", r.f.Outcome.Problem, list(bad))
 }
 
+// waiting are the pods that have not ended although mpirun ended well with whole tables: their release failed.
+func (r *review) waiting() []string {
+	f := r.f
+	if f.Rotated || len(f.Runs) != f.Repetitions || slices.ContainsFunc(f.Runs, func(run nccl.Run) bool { return !run.Complete() }) {
+		return nil
+	}
+	ended := false
+	var pods []string
+	for _, p := range f.Outcome.Pods {
+		switch {
+		case p.ExitCode == nil:
+			pods = append(pods, fmt.Sprintf("pod %s/%s on %s", f.Outcome.Namespace, p.Pod, p.Node))
+		case p.Index == 0:
+			ended = *p.ExitCode == 0
+		}
+	}
+	if !ended {
+		return nil
+	}
+	return pods
+}
+
 // hang names the nodes whose ranks never finished initialising while others did.
 func (r *review) hang() {
 	done := map[int]bool{}
@@ -140,14 +167,23 @@ func (r *review) hang() {
 			late[node] = true
 		}
 	}
-	if len(late) > 0 && len(late) < len(r.f.Nodes) && !r.f.Rotated {
+	// a line that mpirun cut may be that of a rank that did
+	if len(late) > 0 && len(late) < len(r.f.Nodes) && !r.f.Rotated && r.f.NCCL.Cut == 0 {
 		for _, node := range slices.Sorted(maps.Keys(late)) {
 			r.blame(node, remedyHang, "the collective hangs: ranks on %s never finished initialising, those of the other nodes did", node)
 		}
 		return
 	}
 	r.searchable = true
-	r.Fail(r.id, r.everything(), remedyHang, "the collective hangs: it did not end before its timeout%s", r.warnings())
+	r.Fail(r.id, r.everything(), remedyHang, "the collective hangs: it did not end before its timeout%s%s", r.warnings(), r.problem())
+}
+
+// problem is how the wait for the job ended.
+func (r *review) problem() string {
+	if r.f.Outcome.Problem == "" {
+		return ""
+	}
+	return "; " + r.f.Outcome.Problem
 }
 
 // warnings is NCCL's first warning.

@@ -408,3 +408,29 @@ func TestEveryFieldOfADomain(t *testing.T) {
 		"every run has reported": {`.* .nccl.ranks.cliques: (1 more|x1000)`},
 	}), checktest.Sample(8))
 }
+
+// NCCL that reduces by NVLink multicast alone connects no rings and trees: in one rack no node shows a channel to another.
+func TestOneDomain(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		world    racks
+		byDomain bool
+		verdict  check.Verdict
+		message  string
+	}{
+		"multicast alone":                        {racks{noChannels: true}, false, check.Passed, ""},
+		"multicast alone, by domain":             {racks{noChannels: true}, true, check.Passed, ""},
+		"a node falls back":                      {racks{noChannels: true, off: set("gpu-02")}, false, check.Failed, "busbw at"},
+		"a node falls back, by domain":           {racks{noChannels: true, off: set("gpu-02")}, true, check.Failed, "every pair with gpu-02 is bad"},
+		"no cliques and no channels":             {racks{noChannels: true, old: true}, false, check.Unobserved, "no channel in both directions between gpu-01 and other nodes"},
+		"channels by NVLink, as in other suites": {racks{}, false, check.Passed, ""},
+	} {
+		g := rackGate(t)
+		g.site.Inventory.Nodes = g.site.Inventory.Nodes[:traysInARack]
+		g.site.Workloads.Collective.ByNVLinkDomain = tt.byDomain
+		j, _ := walkRacks(t, g, tt.world)
+		if j.Verdict != tt.verdict || !strings.Contains(fmt.Sprint(j.Findings), tt.message) {
+			t.Errorf("%s: %s (%s), want %s: %+v", name, j.Verdict, j.Reason, tt.verdict, j.Findings)
+		}
+	}
+}

@@ -40,7 +40,12 @@ func TestOptions(t *testing.T) {
 	}
 	words = slices.Insert(words, i, "-x") // environment has it
 	i++
-	used := map[string][]string{"mpirun": optionsOf(words[:i]), "all_reduce_perf": optionsOf(words[i:])}
+	_, pieces, _ := strings.Cut(script, "; then pieces=(")
+	pieces, _, ended = strings.Cut(pieces, ")")
+	if !ended {
+		t.Fatal("no option for pieces of lines in the script")
+	}
+	used := map[string][]string{"mpirun": append(optionsOf(strings.Fields(pieces)), optionsOf(words[:i])...), "all_reduce_perf": optionsOf(words[i:])}
 	for program, options := range used {
 		if len(options) < 4 || len(programs[program].Sources) == 0 {
 			t.Errorf("%s: options %v, sources %v", program, options, programs[program].Sources)

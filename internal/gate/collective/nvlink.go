@@ -33,13 +33,10 @@ func (r *review) nvlink() {
 	if len(r.f.Nodes) < 2 {
 		return
 	}
-	off, whole := map[string]bool{}, map[int]bool{} // nodes, ranks
+	off := map[string]bool{} // nodes
 	for _, rank := range r.f.NCCL.Ranks {
-		switch {
-		case rank.MNNVL != nil && !*rank.MNNVL, rank.CliqueSize > 0 && rank.CliqueSize < r.expectedRanks():
+		if rank.MNNVL != nil && !*rank.MNNVL || rank.CliqueSize > 0 && rank.CliqueSize < r.expectedRanks() {
 			off[r.place.node(rank.Host)] = true
-		case rank.MNNVL != nil && rank.CliqueSize == r.expectedRanks() && rank.Cliques >= len(r.f.Runs):
-			whole[rank.Rank] = true
 		}
 	}
 	others := r.overNetwork()
@@ -51,12 +48,26 @@ func (r *review) nvlink() {
 	case len(off) > 0 || others != "":
 		r.blame(r.everything(), remedyFallback, "NCCL does not use NVLink between the nodes and fell back to the network%s%s", others, r.settings(r.f.Nodes...))
 	}
-	for rank := range r.expectedRanks() {
-		if !whole[rank] {
-			r.Unobserved(r.id, fmt.Sprintf("rank %d", rank), remedyOldNCCL, "rank %d on %s reports no MNNVL clique of %d ranks in every repetition: whether NCCL used NVLink between the nodes is unknown", rank, r.place.ranks[rank], r.expectedRanks())
-			return
+	if rank, ok := r.oneClique(); !ok {
+		r.Unobserved(r.id, fmt.Sprintf("rank %d", rank), remedyOldNCCL, "rank %d on %s reports no MNNVL clique of %d ranks in every repetition: whether NCCL used NVLink between the nodes is unknown", rank, r.place.ranks[rank], r.expectedRanks())
+	}
+}
+
+// oneClique reports whether every rank reports one clique of all ranks in every repetition: NVLink connects all GPUs of
+// the run. If not, rank is the first that does not.
+func (r *review) oneClique() (rank int, ok bool) {
+	whole := map[int]bool{}
+	for _, k := range r.f.NCCL.Ranks {
+		if k.MNNVL != nil && *k.MNNVL && k.CliqueSize == r.expectedRanks() && k.Cliques >= len(r.f.Runs) {
+			whole[k.Rank] = true
 		}
 	}
+	for rank := range r.expectedRanks() {
+		if !whole[rank] {
+			return rank, false
+		}
+	}
+	return 0, true
 }
 
 // sameDomain requires that the GPUs are in the domain that the run over all nodes has shown.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/nccl"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -16,6 +17,8 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	g := testGate(t, testSite())
 	_, obs := observeAndJudge(t, g, cluster{})
+	cut := checktest.Set(KindRun, `.nccl.cut`, 1)
+	ended := checktest.Set(KindRun, `.outcome`, with(t, obs, "timeout", "pod collective-2: no route to host"))
 	checktest.Rules(t, func(obs []check.Observation) check.Judgement { return plan.Judge(g, obs) }, obs, []checktest.Rule{
 		checktest.When("one failed check in a footer is corrupt data", checktest.Set(KindRun, `.runs[0].outOfBounds`, 1)).Fails("cluster", "the data is corrupt: the footer of repetition 1 counts 1 failed checks"),
 		checktest.When("a footer counts checks, not elements", checktest.Set(KindRun, `.runs[0].outOfBounds`, 64), checktest.Set(KindRun, `.runs[0].rows[0].inPlace.wrong`, 3)).Fails("cluster", "#wrong is up to 3, first in repetition 1"),
@@ -25,6 +28,13 @@ func TestRules(t *testing.T) {
 		checktest.When("each rank is listed once", checktest.Set(KindRun, `.runs[0].devices[0]`, checktest.Twice)).Fails("pod firstlight-test/collective-0-abcde", "repetition 1 ran with 32 ranks, expected 32"),
 		checktest.When("each rank has a number of its own", checktest.Set(KindRun, `.runs[0].devices[0].rank`, 1)).Fails("pod firstlight-test/collective-0-abcde", "repetition 1 ran with 31 ranks, expected 32"),
 		checktest.When("each rank finishes initialising in each repetition", checktest.Set(KindRun, `.nccl.ranks[9].inits`, 2)).Unobserved("rank 9", "finished initialising 2 times in 3 repetitions"),
+		checktest.When("a line that mpirun cut may be that of a repetition", cut, checktest.Set(KindRun, `.nccl.ranks[9].inits`, 2)).Passes(),
+		checktest.When("or of all, if the rank prints channels", cut, checktest.Set(KindRun, `.nccl.ranks[9].inits`, 0)).Passes(),
+		checktest.When("and otherwise not", cut, checktest.Set(KindRun, `.nccl.ranks[9].inits`, 0), checktest.Set(KindRun, `.nccl.channels`, nil)).Unobserved("rank 9", "finished initialising 0 times in 3 repetitions"),
+		checktest.When("a worker that is not released does not hang", ended, checktest.Set(KindRun, `.outcome.pods[2].exitCode`, checktest.LeftOut)).Unobserved("pod firstlight-test/collective-2-abcde on gpu-03", "the collective ended, and pod firstlight-test/collective-2-abcde on gpu-03 did not end before the timeout"),
+		checktest.When("without all its tables it is one", ended, checktest.Set(KindRun, `.outcome.pods[2].exitCode`, checktest.LeftOut), checktest.Set(KindRun, `.runs[last]`, checktest.LeftOut)).Fails("cluster", "the collective hangs: it did not end before its timeout"),
+		checktest.When("with mpirun still running it is one", ended, checktest.Set(KindRun, `.outcome.pods[*].exitCode`, checktest.LeftOut)).Fails("cluster", "the collective hangs: it did not end before its timeout; pod collective-2: no route to host"),
+		checktest.When("a cut log of a run that hangs names no node", cut, ended, checktest.Set(KindRun, `.outcome.pods[*].exitCode`, checktest.LeftOut), checktest.Set(KindRun, `.nccl.ranks[0].inits`, 0)).Fails("cluster", "the collective hangs"),
 		checktest.When("NCCL says on each node which devices it uses", checktest.Set(KindRun, `.nccl.hosts[2]`, checktest.LeftOut)).Unobserved("gpu-03", "does not report its devices"),
 		checktest.When("a node that names sockets and no devices fell back to TCP", checktest.Set(KindRun, `.nccl.hosts[2].hcas`, checktest.LeftOut), checktest.Set(KindRun, `.nccl.hosts[2].sockets`, []string{"eth0"})).Fails("gpu-03", "fell back to TCP sockets"),
 		checktest.When("a node that names its devices and sockets did not fall back", checktest.Set(KindRun, `.nccl.hosts[2].sockets`, []string{"eth0"})).Passes(),
@@ -105,4 +115,15 @@ func TestRulesEFA(t *testing.T) {
 		checktest.When("libfabric uses EFA", checktest.Set(KindRun, `.nccl.hosts[1].providers`, []string{"efa"})).Passes(),
 		checktest.When("libfabric over TCP is not EFA", checktest.Set(KindRun, `.nccl.hosts[1].providers`, []string{"efa", "tcp;ofi_rxm"})).Fails("gpu-02", "libfabric uses the provider tcp;ofi_rxm on gpu-02, want efa"),
 	})
+}
+
+// with is the outcome of the first run with another end.
+func with(t *testing.T, obs []check.Observation, ended, problem string) gangjob.Outcome {
+	t.Helper()
+	f, err := check.Decode[Figures](obs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Outcome.Ended, f.Outcome.Problem, f.Outcome.Succeeded = ended, problem, false
+	return f.Outcome
 }

@@ -20,8 +20,18 @@ if [ "$JOB_COMPLETION_INDEX" != 0 ]; then
   exit 0
 fi
 
+# A worker whose release fails once, as by a lost answer of DNS, would hold its GPUs until the timeout. Rounds over those that
+# are left release all others before a node that does not answer.
 release() {
-  for i in $(seq 1 $((NNODES - 1))); do ssh "${reach[@]}" "$(host "$i")" touch /tmp/done || true; done
+  local left missed
+  read -ra left <<<"$(seq -s ' ' 1 $((NNODES - 1)))"
+  for _ in {1..30}; do
+    missed=()
+    for i in "${left[@]}"; do ssh "${reach[@]}" "$(host "$i")" touch /tmp/done || missed+=("$i"); done
+    left=("${missed[@]}")
+    [ "${#left[@]}" != 0 ] || return 0
+    sleep 1
+  done
 }
 trap release EXIT
 for i in $(seq 0 $((NNODES - 1))); do
@@ -41,8 +51,16 @@ for name in "${!NCCL_@}" "${!OFI_@}" "${!FI_@}" "${!UCX_@}" "${!UCC_@}" "${!SHAR
   esac
 done
 
+# Open MPI 4 cuts names at their first dot, and only the whole name of a pod has a DNS record. Open MPI 5 does not need the variable.
+export OMPI_MCA_orte_keep_fqdn_hostnames=1
+
+# mpirun forwards the output of a rank in pieces of 4096 bytes, which end anywhere in a line. With labels of Open MPI 4 the gate joins
+# the pieces again. Open MPI 5.0 puts the end of a piece behind the label of another rank.
+pieces=()
+if [[ "$(mpirun --version)" == *' 4.'* ]]; then pieces=(--tag-output); fi
+
 for _ in $(seq "$REPETITIONS"); do
-  mpirun --allow-run-as-root -np $((NNODES * GPUS_PER_NODE)) --hostfile /tmp/hosts \
+  mpirun --allow-run-as-root "${pieces[@]}" -np $((NNODES * GPUS_PER_NODE)) --hostfile /tmp/hosts \
     --map-by "ppr:$GPUS_PER_NODE:node" --mca plm_rsh_args "${reach[*]}" "${environment[@]}" \
     all_reduce_perf -b "$MIN_BYTES" -e "$MAX_BYTES" -f 2 -g 1
 done

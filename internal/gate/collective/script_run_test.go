@@ -12,11 +12,23 @@ import (
 	"time"
 )
 
-// stubs are the programs that the script starts, other than bash and coreutils. ssh and sshd succeed; mpirun keeps its
-// arguments, one a line, and prints a line.
+// stubs are the programs that the script starts, other than bash and coreutils. ssh keeps host and command; it reaches the names that
+// the DNS of a cluster has from a pod in the namespace, and loses the first release of each host of LOST. mpirun keeps its arguments,
+// one a line, starts a daemon on each host by the name that Open MPI 4.1.4 and 5.0.7 gave to ssh, and prints a line.
 var stubs = map[string]string{
-	"ssh": "exit 0", "sshd": "exit 0", "ssh-keygen": "exit 0",
-	"mpirun": `printf '%s\n' "$@" >>"$RECORD"; echo "# nccl-tests"`,
+	"sshd": "exit 0", "ssh-keygen": "exit 0", "sleep": "exit 0",
+	"ssh": `while [[ "$1" == -* ]]; do shift 2; done
+echo "$*" >>"$RECORD.ssh"
+[[ "$1" == *.collective ]] || { echo "ssh: Could not resolve hostname $1: Name or service not known" >&2; exit 255; }
+if [[ "$*" == *touch* && " $LOST " == *" $1 "* && "$(grep -c "^$1 touch" "$RECORD.ssh")" == 1 ]]; then exit 255; fi`,
+	"mpirun": `if [ "$1" = --version ]; then echo "mpirun (Open MPI) $OPEN_MPI"; exit; fi
+printf '%s\n' "$@" >>"$RECORD"
+until [ "$1" = --hostfile ]; do shift; done
+while read -r name _; do
+  if [[ "$OPEN_MPI" == 4* && ! "$OMPI_MCA_orte_keep_fqdn_hostnames" =~ ^(1|t|true)$ ]]; then name="${name%%.*}"; fi
+  ssh -p 2222 "$name" orted || { echo "ORTE was unable to reliably start one or more daemons." >&2; exit 1; }
+done <"$2"
+echo "# nccl-tests"`,
 }
 
 // launched is what a run of the script left.
@@ -24,6 +36,8 @@ type launched struct {
 	stdout string
 	// argv are the arguments of mpirun of all repetitions, one a line.
 	argv []string
+	// ssh are host and command of each call of it.
+	ssh []string
 	// sessions are the lines of the environment of SSH sessions.
 	sessions []string
 }
@@ -55,14 +69,16 @@ func launch(t *testing.T, env map[string]string) launched {
 	cmd := exec.CommandContext(ctx, "/bin/bash", "-ec", text)
 	cmd.Env = []string{
 		"HOME=" + dir, "PATH=" + dir + ":/usr/bin:/bin", "RECORD=" + filepath.Join(dir, "record"), "HOSTNAME=collective-0", "SSH_IDENTITY=" + base64.StdEncoding.EncodeToString([]byte("key")),
-		"JOB_NAME=collective", "JOB_COMPLETION_INDEX=0", "NNODES=2", "GPUS_PER_NODE=8", "REPETITIONS=3", "MIN_BYTES=8M", "MAX_BYTES=16G", "NCCL_DEBUG=INFO",
+		"JOB_NAME=collective", "JOB_COMPLETION_INDEX=0", "NNODES=2", "GPUS_PER_NODE=8", "REPETITIONS=3", "MIN_BYTES=8M", "MAX_BYTES=16G", "NCCL_DEBUG=INFO", "OPEN_MPI=4.1.6",
 	}
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("%v: %s %s", err, out, stderr.String())
 	}
 	lines := func(path string) []string {
 		data, err := os.ReadFile(filepath.Join(dir, path))
@@ -71,7 +87,7 @@ func launch(t *testing.T, env map[string]string) launched {
 		}
 		return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	}
-	return launched{stdout: string(out), argv: lines("record"), sessions: lines(".ssh/environment")}
+	return launched{stdout: string(out), argv: lines("record"), ssh: lines("record.ssh"), sessions: lines(".ssh/environment")}
 }
 
 // The variables of NCCL in a pod reach the ranks of every node. Sessions of sshd have nothing of a pod's environment: until November
@@ -142,5 +158,35 @@ func TestLogBegins(t *testing.T) {
 	t.Parallel()
 	if got := launch(t, nil).stdout; got != beginning+"\n"+strings.Repeat("# nccl-tests\n", 3) {
 		t.Errorf("%q", got)
+	}
+}
+
+// mpirun reaches every pod by its whole name, and labels the pieces of its output where they can be joined again: mpirun of Open MPI 4
+// cuts a name at its first dot (open-mpi/ompi issue 12089), and 5.0.7 puts pieces behind the labels of other ranks.
+func TestOpenMPI(t *testing.T) {
+	t.Parallel()
+	for version, labels := range map[string]bool{"4.1.4": true, "4.1.7a1": true, "5.0.7": false, "5.1.4": false} {
+		got := launch(t, map[string]string{"OPEN_MPI": version})
+		if n := strings.Count(got.stdout, "# nccl-tests"); n != 3 {
+			t.Errorf("%s: %d of 3 runs", version, n)
+		}
+		if slices.Contains(got.argv, "--tag-output") != labels {
+			t.Errorf("%s: labels are not %t: %q", version, labels, got.argv)
+		}
+	}
+}
+
+// A worker is released again if that fails once, and the others do not wait for it.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	got := launch(t, map[string]string{"NNODES": "4", "LOST": "collective-1.collective collective-3.collective"})
+	var released []string
+	for _, call := range got.ssh {
+		if host, ok := strings.CutSuffix(call, ".collective touch /tmp/done"); ok {
+			released = append(released, strings.TrimPrefix(host, "collective-"))
+		}
+	}
+	if !slices.Equal(released, []string{"1", "2", "3", "1", "3"}) {
+		t.Errorf("the order of releases is %q", released)
 	}
 }

@@ -34,7 +34,7 @@ func (r *review) transports() {
 		r.Unobserved(r.id, r.launcher(), remedySilent, "NCCL's output exceeds the size limit of a log")
 	}
 	if n := r.f.NCCL.Joined; n > 0 {
-		r.Unobserved(r.id, r.launcher(), remedyRerun, "%d lines hold several lines of NCCL without a limit between them: their transport is unknown", n)
+		r.Unobserved(r.id, r.launcher(), remedyRerun, "%d lines hold several lines of NCCL without a limit between them, or show the only channels of a process and have no end: their transport is unknown", n)
 	}
 	blamed := r.hcas()
 	r.channels(blamed)
@@ -174,6 +174,9 @@ func (r *review) channels(blamed map[string]bool) {
 	for _, transport := range slices.Sorted(maps.Keys(bad)) {
 		r.badTransport(transport, bad[transport], blamed)
 	}
+	if _, ok := r.oneClique(); ok { // NCCL uses NVLink multicast, and connects rings and trees when it first uses them
+		return
+	}
 	for _, node := range r.f.Nodes {
 		if !crossing[node]["send"] || !crossing[node]["receive"] {
 			r.Unobserved(r.id, node, remedySilent, "NCCL shows no channel in both directions between %s and other nodes", node)
@@ -252,14 +255,22 @@ func (r *review) allowed(transport string) bool {
 	})
 }
 
-// inits requires that every rank finished initialising in every repetition.
+// connected reports whether a rank has printed one of its channels.
+func (r *review) connected(rank int) bool {
+	return slices.ContainsFunc(r.f.NCCL.Channels, func(c nccl.Channel) bool {
+		return (c.From == rank || c.To == rank) && r.place.node(c.Host) == r.place.ranks[rank]
+	})
+}
+
+// inits requires that every rank finished initialising in every repetition. If mpirun cut lines, one repetition or a channel
+// shows that the log has the output of the rank.
 func (r *review) inits() {
 	seen := map[int]int{}
 	for _, rank := range r.f.NCCL.Ranks {
 		seen[rank.Rank] += rank.Inits
 	}
 	for rank := range r.expectedRanks() {
-		if seen[rank] < len(r.f.Runs) {
+		if seen[rank] < len(r.f.Runs) && (r.f.NCCL.Cut == 0 || seen[rank] == 0 && !r.connected(rank)) {
 			r.Unobserved(r.id, fmt.Sprintf("rank %d", rank), remedySilent, "rank %d on %s finished initialising %d times in %d repetitions", rank, r.place.ranks[rank], seen[rank], len(r.f.Runs))
 			return
 		}

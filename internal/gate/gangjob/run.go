@@ -144,7 +144,7 @@ func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, want
 	default:
 		out.Ended, out.Problem = EndedTimeout, err.Error()
 		if unseen := stillRuns(ctx, gang); unseen != nil {
-			out.Ended, out.Problem = EndedNotRun, fmt.Sprintf("the end of the gang was not observed: %v: %v", unseen, err)
+			out.Ended, out.Problem = EndedNotRun, fmt.Sprintf("%v: %v", unseen, err)
 		}
 	}
 	if ctx.Err() != nil {
@@ -160,8 +160,8 @@ func await(ctx context.Context, gang *workload.Gang, timeout time.Duration, want
 	return logs
 }
 
-// stillRuns returns nil if a pod of the gang has not terminated. A watch that was down until the
-// timeout does not show that the gang hangs.
+// stillRuns returns nil if every pod of the gang has started and one has not terminated. A watch that was down until the
+// timeout does not show that the gang hangs, and neither does a pod whose container the kubelet could not start.
 func stillRuns(ctx context.Context, gang interface {
 	Pods(ctx context.Context) ([]corev1.Pod, error)
 }) error {
@@ -169,14 +169,20 @@ func stillRuns(ctx context.Context, gang interface {
 	defer cancel()
 	pods, err := gang.Pods(ctx)
 	if err != nil {
-		return fmt.Errorf("list its pods: %w", err)
+		return fmt.Errorf("the end of the gang was not observed: list its pods: %w", err)
 	}
+	runs := false
 	for i := range pods {
-		if phase := pods[i].Status.Phase; phase != corev1.PodSucceeded && phase != corev1.PodFailed {
-			return nil
+		phase := pods[i].Status.Phase
+		if phase == corev1.PodPending {
+			return fmt.Errorf("the gang did not run: no container of pod %s on %s started", pods[i].Name, pods[i].Spec.NodeName)
 		}
+		runs = runs || (phase != corev1.PodSucceeded && phase != corev1.PodFailed)
 	}
-	return fmt.Errorf("all %d pods have terminated", len(pods))
+	if !runs {
+		return fmt.Errorf("the end of the gang was not observed: all %d pods have terminated", len(pods))
+	}
+	return nil
 }
 
 // readLogs returns logs in the order of the pods' index.

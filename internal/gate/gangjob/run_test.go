@@ -21,7 +21,7 @@ func (g gangOf) Pods(context.Context) ([]corev1.Pod, error) {
 	return out, g.err
 }
 
-// A gang hangs if its pods are seen to run at the timeout, and not if nothing was seen of it.
+// A gang hangs if its pods are seen to run at the timeout, and not if nothing was seen of it or the kubelet did not start a pod.
 func TestATimeoutIsThatOfAGangThatStillRuns(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -29,7 +29,8 @@ func TestATimeoutIsThatOfAGangThatStillRuns(t *testing.T) {
 		hangs bool
 	}{
 		"one pod runs":          {gangOf{phases: []corev1.PodPhase{corev1.PodSucceeded, corev1.PodRunning}}, true},
-		"one pod is pending":    {gangOf{phases: []corev1.PodPhase{corev1.PodPending}}, true},
+		"one pod is pending":    {gangOf{phases: []corev1.PodPhase{corev1.PodRunning, corev1.PodPending}}, false},
+		"all are pending":       {gangOf{phases: []corev1.PodPhase{corev1.PodPending}}, false},
 		"all have terminated":   {gangOf{phases: []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}}, false},
 		"its pods were deleted": {gangOf{}, false},
 		"nothing is seen":       {gangOf{err: errors.New("connection refused")}, false},

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/firstlight/firstlight/internal/probe/trainer"
 )
 
 // program is what a release of a program understands, and where that was read.
@@ -66,16 +68,20 @@ func options(arguments []string) []string {
 
 // unknownOptions are the options before the trainer that torchrun lacks, and those behind it that the
 // trainer lacks.
-func unknownOptions(arguments []string, trainer string, torchrun, own programFlags) []string {
+func unknownOptions(arguments []string, trainer string, torchrun, program programFlags) []string {
 	i := slices.Index(arguments, trainer)
+	own, torchruns := arguments[i:], arguments[:i]
+	if shell := slices.Index(torchruns, "bash"); shell >= 0 { // --no-python
+		torchruns = torchruns[:shell]
+	}
 	var out []string
-	for _, o := range options(arguments[:i]) {
+	for _, o := range options(torchruns) {
 		if !slices.Contains(torchrun.Flags, o) {
 			out = append(out, "torchrun "+o)
 		}
 	}
-	for _, o := range options(arguments[i:]) {
-		if !slices.Contains(own.Flags, o) {
+	for _, o := range options(own) {
+		if !slices.Contains(program.Flags, o) {
 			out = append(out, trainer+" "+o)
 		}
 	}
@@ -160,6 +166,37 @@ func TestMegatronOptions(t *testing.T) {
 	}
 	if bad := unknownOptions(got, "pretrain_gpt.py", all.Torchrun, all.Megatron); len(bad) > 0 {
 		t.Errorf("unknown: %v", bad)
+	}
+}
+
+// torchrun starts each rank with --no-python, and its output gets the label of the rank: the rank has output and a time whether or not
+// Megatron prints on it, and Megatron gets its arguments.
+func TestMegatronRankBegins(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"model.args": "--micro-batch-size 1\n", "python3": "#!/bin/bash\necho \"argv: $*\"\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	arguments, message, err := runScript(t, megatronScript, "MEGATRON_HOME="+dir, "MODEL_ARGUMENTS=model.args", "MODEL=m")
+	i := slices.Index(arguments, "--no-python")
+	if err != nil || i < 0 {
+		t.Fatalf("%v: %s", err, message)
+	}
+	cmd := exec.CommandContext(t.Context(), "/usr/bin/env", arguments[i+1:]...)
+	cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "RANK=5", "WORLD_SIZE=32"}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if want := "argv: -u pretrain_gpt.py --micro-batch-size 1 --train-iters 60 --log-interval 1 --log-throughput --log-straggler"; lines[len(lines)-1] != want {
+		t.Errorf("%q, want %q", lines, want)
+	}
+	log, err := trainer.ParseMegatron(strings.NewReader("[rank5]:" + strings.Join(lines, "\n[rank5]:")))
+	if err != nil || len(log.Ranks) != 1 || log.Ranks[0].Rank != 5 || log.Ranks[0].Started.IsZero() {
+		t.Errorf("%+v, %v", log.Ranks, err)
 	}
 }
 

@@ -36,11 +36,14 @@ type fakeTrainer struct {
 	watchdog  int // rank that reports a hang; 0 none
 	exit      map[int]int32
 	timeout   bool
-	lastOnly  bool // Megatron as it is: the last rank prints steps, rank 0 a straggler report of each
+	lastOnly  bool // Megatron as it is: the last rank prints steps, rank 0 a straggler report of each, and the others nothing
+	noBegins  bool // the ranks do not begin with the script's line
 	noReports bool // without --log-straggler
 	skipped   int
 	unstarted bool
 	nanRank   int // the only rank with the loss of nanAt; 0 is all
+	// pulled is how much later the container of a pod started.
+	pulled map[int]time.Duration
 	// gpus is the factor on what a rank's GPU computes on its own; 0 prints nothing of it.
 	gpus map[int]float64
 	// unmeasured pods print nothing of their GPUs.
@@ -195,7 +198,12 @@ func (w fakeTrainer) torchtitan(b *strings.Builder, label string, rank, end int,
 }
 
 func (w fakeTrainer) megatron(b *strings.Builder, label string, rank, end, steps int, at time.Time) {
-	fmt.Fprintf(b, "%s> initialized tensor model parallel with size 1\n", label)
+	if !w.noBegins {
+		fmt.Fprintf(b, "%sfirstlight: rank %d of 32 begins, datetime: %s\n", label, rank, at.Format("2006-01-02 15:04:05"))
+	}
+	if rank == 0 {
+		fmt.Fprintf(b, "%s> initialized tensor model parallel with size 1\n", label)
+	}
 	if w.lastOnly && rank == 0 {
 		w.reports(b, label, end, at)
 	}
@@ -252,7 +260,7 @@ func (w fakeTrainer) fake(framework string, steps int) func(context.Context, *wo
 			if code != 0 {
 				out.Succeeded = false
 			}
-			p := workload.Outcome{Pod: fmt.Sprintf("training-%d-abcde", i), Index: i, Node: spec.Nodes[i], Phase: "Succeeded", ExitCode: &code, Started: time.Date(2026, 11, 21, 1, 0, i, 0, time.UTC)}
+			p := workload.Outcome{Pod: fmt.Sprintf("training-%d-abcde", i), Index: i, Node: spec.Nodes[i], Phase: "Succeeded", ExitCode: &code, Started: time.Date(2026, 11, 21, 0, 58, i, 0, time.UTC).Add(w.pulled[i])}
 			out.Pods = append(out.Pods, p)
 			log := w.log(framework, i, steps)
 			if spec.HostDirectory != "" {

@@ -4,8 +4,11 @@ package nccl
 type Log struct {
 	// Lines is the number of NCCL lines; 0: NCCL printed nothing.
 	Lines int `json:"lines"`
-	// Joined is the number of lines that hold several lines of NCCL without a limit between them.
-	Joined   int      `json:"joined,omitempty"`
+	// Joined is the number of lines that hold several lines of NCCL without a limit between them, and of processes of whose
+	// channels only lines without an end are known.
+	Joined int `json:"joined,omitempty"`
+	// Cut is the number of lines whose end is missing, because mpirun printed a line of another process there. They are not read.
+	Cut      int      `json:"cut,omitempty"`
 	Versions []string `json:"versions,omitempty"`
 	Hosts    []Host   `json:"hosts"`
 	// Ranks are the ranks with an init, ring or NVLS line, in order.

@@ -8,9 +8,9 @@ import (
 
 // log returns the result in a deterministic order.
 func (p *logParser) log() Log {
-	l := Log{Lines: p.lines, Joined: p.joined, Versions: p.versions, Warnings: p.warnings, Clipped: p.clipped}
+	l := Log{Lines: p.lines, Joined: p.joined + p.cutChannels(), Cut: p.cut, Versions: p.versions, Warnings: p.warnings, Clipped: p.clipped}
 	for name, h := range p.hosts {
-		host := Host{Name: name, HCAs: h.hcas, Networks: h.networks, NoDevice: h.noDevice, Sockets: h.sockets, Plugins: h.plugins, Providers: h.providers, GPUDirectOff: h.gdrOff, Settings: h.settings}
+		host := Host{Name: name, HCAs: h.lists(p.cut > 0), Networks: h.networks, NoDevice: h.noDevice, Sockets: h.sockets, Plugins: h.plugins, Providers: h.providers, GPUDirectOff: h.gdrOff, Settings: h.settings}
 		slices.Sort(host.Networks)
 		slices.Sort(host.Sockets)
 		slices.Sort(host.Plugins)

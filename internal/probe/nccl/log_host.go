@@ -23,8 +23,16 @@ var (
 // of its own: "rocep161s0_dma" of rocep161s0.
 const dataDirect = "_dma"
 
+// hcaList is a list of devices that processes of a host printed.
+type hcaList struct {
+	hcas []HCA
+	// count is the number of lines with it; whole: one of them had its end.
+	count int
+	whole bool
+}
+
 type hostLines struct {
-	hcas      [][]HCA
+	hcas      []hcaList
 	networks  []string
 	noDevice  bool
 	sockets   []string
@@ -37,14 +45,14 @@ type hostLines struct {
 // network parses a line about the network devices of the host.
 func (h *hostLines) network(text string) {
 	if m := netUsing.FindStringSubmatch(text); m != nil {
-		list, _, _ := strings.Cut(m[2], "; OOB")
+		list, _, whole := strings.Cut(m[2], "; OOB")
 		switch m[1] {
 		case "Socket", "FastSocket":
 			for _, i := range ifEntry.FindAllStringSubmatch(list, maxList) {
 				h.sockets = add(h.sockets, i[1])
 			}
 		default:
-			h.devices(list)
+			h.devices(list, whole)
 		}
 		return
 	}
@@ -66,7 +74,7 @@ func (h *hostLines) network(text string) {
 }
 
 // devices adds a "Using" list unless another process of the host printed the same list.
-func (h *hostLines) devices(list string) {
+func (h *hostLines) devices(list string, whole bool) {
 	var hcas []HCA
 	for _, m := range hcaEntry.FindAllStringSubmatch(list, maxList) {
 		ports := [][]string{m[2:]}
@@ -80,14 +88,30 @@ func (h *hostLines) devices(list string) {
 	if hcas == nil {
 		return
 	}
-	for _, have := range h.hcas {
-		if slices.Equal(have, hcas) {
+	for i := range h.hcas {
+		if have := &h.hcas[i]; slices.Equal(have.hcas, hcas) {
+			have.count++
+			have.whole = have.whole || whole
 			return
 		}
 	}
 	if len(h.hcas) < maxList {
-		h.hcas = append(h.hcas, hcas)
+		h.hcas = append(h.hcas, hcaList{hcas: hcas, count: 1, whole: whole})
 	}
+}
+
+// lists are the distinct lists. Where lines of the log are cut, a list that was printed once or without its end may be
+// made of two lines, and counts only if the host has no other one.
+func (h *hostLines) lists(cut bool) [][]HCA {
+	sure := func(l hcaList) bool { return !cut || (l.whole && l.count > 1) }
+	some := slices.ContainsFunc(h.hcas, sure)
+	var out [][]HCA
+	for _, l := range h.hcas {
+		if sure(l) || !some {
+			out = append(out, l.hcas)
+		}
+	}
+	return out
 }
 
 func (h *hostLines) using(text string) {

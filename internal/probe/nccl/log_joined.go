@@ -27,9 +27,16 @@ func several(text string) bool {
 	return strings.Count(text, " NCCL INFO ")+strings.Count(text, " NCCL WARN ") > 1
 }
 
+// segment is a line of NCCL in a line of the log. It is cut if another one follows directly: NCCL prints a line with its
+// end at once, so that something is missing.
+type segment struct {
+	text string
+	cut  bool
+}
+
 // segments separates the lines of NCCL in a line; false if the host of one of them cannot be separated from
 // what is before it.
-func (p *logParser) segments(text string) (lines []string, ok bool) {
+func (p *logParser) segments(text string) (lines []segment, ok bool) {
 	found := within.FindAllStringSubmatchIndex(text, -1)
 	begin, header := 0, 0 // of the line before, and the end of its header
 	for i, m := range found {
@@ -39,12 +46,12 @@ func (p *logParser) segments(text string) (lines []string, ok bool) {
 		}
 		at := m[3] - len(host)
 		if i > 0 {
-			lines = append(lines, tag.ReplaceAllString(text[begin:at], ""))
+			lines = append(lines, segment{text: tag.ReplaceAllString(text[begin:at], ""), cut: !blanks.MatchString(text[:at])})
 		}
 		begin, header = at, m[1]
 	}
 	if len(found) > 0 {
-		lines = append(lines, text[begin:])
+		lines = append(lines, segment{text: text[begin:]})
 	}
 	return lines, true
 }
@@ -73,8 +80,8 @@ func (p *logParser) joinedLine(text string, last bool) {
 	switch {
 	case ok:
 		for _, line := range lines {
-			if m := prefix.FindStringSubmatch(line); m != nil {
-				p.one(m)
+			if m := prefix.FindStringSubmatch(line.text); m != nil {
+				p.one(m, line.cut)
 			}
 		}
 	case !last && len(p.waiting) < maxList:

@@ -10,13 +10,14 @@ import (
 )
 
 // Lines of NCCL behind the label of a launcher, and several in one line: launchers and terminals pass output on in
-// pieces (issues of NVIDIA/nccl: 1422 of mpirun, 302 of Kubernetes; aws/aws-ofi-nccl 889 of CloudWatch;
+// pieces, and NCCL prints a line with its end at once: of two lines with nothing between, the first has lost its end (issues of NVIDIA/nccl: 1422 of mpirun, 302 of Kubernetes; aws/aws-ofi-nccl 889 of CloudWatch;
 // deepseek-ai/DeepEP 106 of a terminal).
 func TestParseJoinedLines(t *testing.T) {
 	t.Parallel()
 	const (
 		send    = "node-1:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0"
 		receive = "node-2:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [receive] via NET/IB/1/GDRDMA"
+		list    = "node-1:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/I"
 		tree    = "node-2:1:9 [0] NCCL INFO Connected all trees\n"
 	)
 	sent := nccl.Channel{Host: "node-1", From: 0, To: 8, Direction: "send", Transport: "NET/IB", Count: 1}
@@ -26,29 +27,38 @@ func TestParseJoinedLines(t *testing.T) {
 		want   []nccl.Channel
 		lines  int
 		joined int
+		cut    int
 	}{
-		"two lines":                     {send + "\n" + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
-		"blanks between":                {tree + send + strings.Repeat(" ", 40) + receive + "\n", []nccl.Channel{received, sent}, 3, 0},
-		"nothing between":               {tree + send + receive + "\n", []nccl.Channel{received, sent}, 3, 0},
-		"the host is named later":       {send + receive + "\n" + tree, []nccl.Channel{received, sent}, 3, 0},
-		"the host is not known":         {send + receive + "\n", nil, 2, 1},
-		"the host is not known, blanks": {send + "   " + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
-		"a tag between":                 {send + "[1,8]<stdout>:" + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
-		"a time between":                {send + "[2026-04-28 14:14:47] " + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
-		"a tag and a time between":      {send + "[1,8]<stdout>:[2026-04-28 14:14:47] " + receive + "\n", []nccl.Channel{received, sent}, 2, 0},
-		"two labels":                    {"[1,4]<stdout>:[4]: " + send + "\n", []nccl.Channel{sent}, 1, 0},
-		"Ray":                           {"(TrainWorker pid=1834, ip=10.0.0.7) " + send + "\n", []nccl.Channel{sent}, 1, 0},
-		"compose":                       {"trainer-0  | " + send + "\n", []nccl.Channel{sent}, 1, 0},
-		"CloudWatch":                    {"2025-05-16T16:39:51.208-07:00 | " + send + "\n", []nccl.Channel{sent}, 1, 0},
-		"a time with its zone":          {"2025-11-09 15:39:31.043 +08:00 [2025-11-09 07:39:30] " + send + "\n", []nccl.Channel{sent}, 1, 0}, // NVIDIA/nccl issue 1905
-		"the journal":                   {"Aug 17 18:42:18 gpu-01 trainer[8052]: " + send + "\n", []nccl.Channel{sent}, 1, 0},
-		"pdsh":                          {"node01: " + send + "\n", []nccl.Channel{sent}, 1, 0},
-		"a container's log file":        {"2025-05-16T16:39:51.208123456Z stdout F " + send + "\n", []nccl.Channel{sent}, 1, 0},
-		"a progress bar":                {"45/45 [00:01<00:00, 30it/s]" + send + "\n" + strings.ReplaceAll(tree, "node-2", "node-1"), []nccl.Channel{sent}, 2, 0},
-		"a progress bar, no host":       {"45/45 [00:01<00:00, 30it/s]" + send + "\n", nil, 0, 1},
-		"text that is not a label":      {"[cite_start][... (Worker pid=3590) [0m " + send + "\n", nil, 0, 1},
-		"a time without a blank":        {"2025-05-16T16:39:51.208-07:00" + send + "\n" + strings.ReplaceAll(tree, "node-2", "node-1"), []nccl.Channel{sent}, 2, 0},
-		"a host that ends as another":   {"1:1:9 [0] NCCL INFO x\n" + tree + send + receive + "\n", []nccl.Channel{received, sent}, 4, 0},
+		"two lines":                            {send + "\n" + receive + "\n", []nccl.Channel{received, sent}, 2, 0, 0},
+		"blanks between":                       {tree + send + strings.Repeat(" ", 40) + receive + "\n", []nccl.Channel{received, sent}, 3, 0, 0},
+		"nothing between":                      {tree + send + receive + "\n", []nccl.Channel{received}, 3, 1, 1},
+		"cut in the word GDRDMA":               {tree + send + "/GD" + receive + "\nRDMA\n", []nccl.Channel{received}, 3, 1, 1},
+		"cut in a list of devices":             {tree + list + receive + "\n", []nccl.Channel{received}, 3, 0, 1},
+		"cut before another process's rest":    {tree + send + "/GDINFO x\n" + receive + "\n", []nccl.Channel{received}, 3, 1, 1},
+		"cut in the transport":                 {tree + send[:len(send)-5] + "\n" + receive + "\n", []nccl.Channel{received}, 3, 1, 1},
+		"another line of the process is whole": {tree + send + receive + "\n" + send + "\n", []nccl.Channel{received, sent}, 4, 0, 1},
+		"pieces with labels":                   {"[1,0]<stdout>:" + send[:47] + "[1,8]<stdout>:" + receive + "\n[1,0]<stdout>:" + send[47:] + "\n", []nccl.Channel{received, sent}, 2, 0, 0},
+		"the end of a line with a label":       {"[1,0]<stdout>:" + send + "[1,8]<stdout>:" + receive + "\n[1,0]<stdout>:\n", []nccl.Channel{received, sent}, 2, 0, 0},
+		"a line with a label that never ends":  {"[1,0]<stdout>:" + send + "[1,8]<stdout>:" + receive + "\n", []nccl.Channel{received}, 1, 0, 0},
+		"the host is named later":              {send + receive + "\n" + tree, []nccl.Channel{received}, 3, 1, 1},
+		"the host is not known":                {send + receive + "\n", nil, 2, 1, 0},
+		"the host is not known, blanks":        {send + "   " + receive + "\n", []nccl.Channel{received, sent}, 2, 0, 0},
+		"a tag between":                        {send + "[1,8]<stdout>:" + receive + "\n", []nccl.Channel{received}, 2, 1, 1},
+		"a time between":                       {send + "[2026-04-28 14:14:47] " + receive + "\n", []nccl.Channel{received}, 2, 1, 1},
+		"a tag and a time between":             {send + "[1,8]<stdout>:[2026-04-28 14:14:47] " + receive + "\n", []nccl.Channel{received}, 2, 1, 1},
+		"two labels":                           {"[1,4]<stdout>:[4]: " + send + "\n", []nccl.Channel{sent}, 1, 0, 0},
+		"Ray":                                  {"(TrainWorker pid=1834, ip=10.0.0.7) " + send + "\n", []nccl.Channel{sent}, 1, 0, 0},
+		"compose":                              {"trainer-0  | " + send + "\n", []nccl.Channel{sent}, 1, 0, 0},
+		"CloudWatch":                           {"2025-05-16T16:39:51.208-07:00 | " + send + "\n", []nccl.Channel{sent}, 1, 0, 0},
+		"a time with its zone":                 {"2025-11-09 15:39:31.043 +08:00 [2025-11-09 07:39:30] " + send + "\n", []nccl.Channel{sent}, 1, 0, 0}, // NVIDIA/nccl issue 1905
+		"the journal":                          {"Aug 17 18:42:18 gpu-01 trainer[8052]: " + send + "\n", []nccl.Channel{sent}, 1, 0, 0},
+		"pdsh":                                 {"node01: " + send + "\n", []nccl.Channel{sent}, 1, 0, 0},
+		"a container's log file":               {"2025-05-16T16:39:51.208123456Z stdout F " + send + "\n", []nccl.Channel{sent}, 1, 0, 0},
+		"a progress bar":                       {"45/45 [00:01<00:00, 30it/s]" + send + "\n" + strings.ReplaceAll(tree, "node-2", "node-1"), []nccl.Channel{sent}, 2, 0, 0},
+		"a progress bar, no host":              {"45/45 [00:01<00:00, 30it/s]" + send + "\n", nil, 0, 1, 0},
+		"text that is not a label":             {"[cite_start][... (Worker pid=3590) [0m " + send + "\n", nil, 0, 1, 0},
+		"a time without a blank":               {"2025-05-16T16:39:51.208-07:00" + send + "\n" + strings.ReplaceAll(tree, "node-2", "node-1"), []nccl.Channel{sent}, 2, 0, 0},
+		"a host that ends as another":          {"1:1:9 [0] NCCL INFO x\n" + tree + send + receive + "\n", []nccl.Channel{received}, 4, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,8 +69,13 @@ func TestParseJoinedLines(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got.Channels); diff != "" {
 				t.Error(diff)
 			}
-			if got.Lines != tt.lines || got.Joined != tt.joined {
-				t.Errorf("%d lines, %d joined, want %d and %d", got.Lines, got.Joined, tt.lines, tt.joined)
+			for _, h := range got.Hosts {
+				if len(h.HCAs) > 0 {
+					t.Errorf("%s has the devices %v", h.Name, h.HCAs)
+				}
+			}
+			if got.Lines != tt.lines || got.Joined != tt.joined || got.Cut != tt.cut {
+				t.Errorf("%d lines, %d joined, %d cut, want %d, %d and %d", got.Lines, got.Joined, got.Cut, tt.lines, tt.joined, tt.cut)
 			}
 		})
 	}

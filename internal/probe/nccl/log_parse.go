@@ -27,11 +27,11 @@ var prefix = regexp.MustCompile(`^\s*(?:\[[0-9: .-]+\] )?([^\s:]+):(\d+)(?::\d+)
 
 // ParseLog parses the NCCL lines of a log and ignores other lines.
 func ParseLog(r io.Reader) (Log, error) {
-	return guard.Parse("NCCL log", func() (Log, error) { return parseLog(r) })
+	return guard.Parse("NCCL log", func() (Log, error) { return parseLog(whole(r)) })
 }
 
 func parseLog(r io.Reader) (Log, error) {
-	p := &logParser{hosts: map[string]*hostLines{}, gpus: map[gpuKey]*Rank{}, channels: map[Channel]int{}, warned: map[Warning]bool{}}
+	p := &logParser{hosts: map[string]*hostLines{}, gpus: map[gpuKey]*Rank{}, channels: map[Channel]int{}, warned: map[Warning]bool{}, whole: map[process]bool{}, partial: map[process]bool{}}
 	if err := logline.Scan(r, func(l logline.Line) error { p.line(l.Text); return nil }); err != nil {
 		return p.log(), fmt.Errorf("read NCCL log: %w", err)
 	}
@@ -59,6 +59,10 @@ type logParser struct {
 	// waiting are lines that hold a host without a limit before it; joined counts those that never had one.
 	waiting []string
 	joined  int
+	// cut is the number of lines without an end. whole are the processes with a channel whose line has one, partial
+	// those with a channel whose line has none.
+	cut            int
+	whole, partial map[process]bool
 }
 
 func (p *logParser) line(text string) {
@@ -74,11 +78,11 @@ func (p *logParser) line(text string) {
 		p.version(text)
 		return
 	}
-	p.one(m)
+	p.one(m, false)
 }
 
-// one reads one line of NCCL, as prefix matches it.
-func (p *logParser) one(m []string) {
+// one reads one line of NCCL, as prefix matches it. A cut one shows that its process prints, and its warning.
+func (p *logParser) one(m []string, cut bool) {
 	p.lines++
 	key := gpuKey{host: strings.Clone(m[1]), pid: number(m[2]), device: number(m[3])}
 	body := strings.TrimSpace(m[6])
@@ -86,16 +90,20 @@ func (p *logParser) one(m []string) {
 		p.warning(Warning{Host: key.host, Source: strings.Clone(m[4]), Text: strings.Clone(body)})
 		return
 	}
-	p.version(body)
 	host := p.host(key.host)
 	if host == nil {
 		return
 	}
+	if cut {
+		p.cutLine(key, body)
+		return
+	}
+	p.version(body)
 	switch {
 	case strings.HasPrefix(body, "Channel "), strings.HasPrefix(body, "Ring "):
-		p.channel(key.host, body)
+		p.channel(key, body)
 	case strings.HasPrefix(body, "CollNet "):
-		p.collNet(key.host, body)
+		p.collNet(key, body)
 	case strings.HasPrefix(body, "NET/"), strings.HasPrefix(body, "GPU Direct RDMA"):
 		host.network(body)
 	case strings.HasPrefix(body, "Using network"), strings.HasPrefix(body, "Initialized NET plugin"), strings.HasPrefix(body, "P2P plugin"):

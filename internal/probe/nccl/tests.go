@@ -24,7 +24,7 @@ var ErrNoRun = errors.New("no nccl-tests output in the log")
 
 // ParseTests parses all runs of a log.
 func ParseTests(r io.Reader) ([]Run, error) {
-	return guard.Parse("nccl-tests log", func() ([]Run, error) { return parseTests(r) })
+	return guard.Parse("nccl-tests log", func() ([]Run, error) { return parseTests(whole(r)) })
 }
 
 func parseTests(r io.Reader) ([]Run, error) {

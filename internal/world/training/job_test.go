@@ -182,8 +182,8 @@ func TestNaN(t *testing.T) {
 	if all := rows(t, out); len(all) != 8*19 {
 		t.Errorf("%d steps with one, want 19 of each rank", len(all))
 	}
-	j.Framework = Megatron
-	if n := strings.Count(run(t, j), "| lm loss: NAN | loss scale: 1.0 | grad norm: nan |"); n != 8*41 {
+	j.Framework, j.Index = Megatron, 3
+	if n := strings.Count(run(t, j), "| lm loss: NAN | loss scale: 1.0 | grad norm: nan |"); n != 41 {
 		t.Errorf("Megatron: %d steps without a loss", n)
 	}
 }
@@ -229,10 +229,15 @@ func TestMegatronLine(t *testing.T) {
 	t.Parallel()
 	j := healthy(t)
 	j.Framework = Megatron
+	first := run(t, j)
+	if n, reports := strings.Count(first, " begins, datetime: 2026-11-21 10:00:00\n"), strings.Count(first, "[rank0]:INFO:megatron.core.utils:[2026-11-21 "); n != 8 || reports != 60 || strings.Contains(first, "iteration") {
+		t.Errorf("%d ranks begin, want 8; %d reports, want 60; %s", n, reports, first)
+	}
+	j.Index = 3
 	out := run(t, j)
-	line := regexp.MustCompile(`(?m)^\[rank\d\]: \[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\] iteration +(\d+)/ +60 \| consumed samples: +\d+ \| elapsed time per iteration \(ms\): ([\d.]+) \| throughput per GPU \(TFLOP/s/GPU\): [\d.]+ \| learning rate: \d\.\d{6}E-\d\d \| global batch size: +64 \| lm loss: \d\.\d{6}E\+\d\d \| loss scale: 1\.0 \| grad norm: [\d.]+ \| number of skipped iterations:   0 \| number of nan iterations:   0 \|$`)
-	if n := len(line.FindAllString(out, -1)); n != 480 {
-		t.Errorf("%d iteration lines, want 480", n)
+	line := regexp.MustCompile(`(?m)^\[rank31\]: \[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\] iteration +(\d+)/ +60 \| consumed samples: +\d+ \| elapsed time per iteration \(ms\): ([\d.]+) \| throughput per GPU \(TFLOP/s/GPU\): [\d.]+ \| learning rate: \d\.\d{6}E-\d\d \| global batch size: +64 \| lm loss: \d\.\d{6}E\+\d\d \| loss scale: 1\.0 \| grad norm: [\d.]+ \| number of skipped iterations:   0 \| number of nan iterations:   0 \|$`)
+	if n := len(line.FindAllString(out, -1)); n != 60 {
+		t.Errorf("%d iteration lines, want 60 of the last rank", n)
 	}
 }
 
