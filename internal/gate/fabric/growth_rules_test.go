@@ -11,6 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/fabric"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -72,6 +73,48 @@ func TestTheShortestTimeThatShowsASweep(t *testing.T) {
 		j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p))
 		checktest.Judged(t, j, want, "subnet manager", "sweep")
 	}
+}
+
+// The master answers SMInfo to ibdiagnet too. On a subnet of one switch this answer was taken for a sweep: the counts
+// of sminfo on two hosts before and after the soak are n, n+1, n+3, n+4 then.
+func TestAnAnswerToIbdiagnetIsNotASweep(t *testing.T) {
+	t.Parallel()
+	of, p := declared()
+	of.Fabric.Switches, of.Fabric.HCAs, of.Fabric.Links = []string{"leaf-0"}, []string{"mlx5_0"}, 2
+	for sweeps, want := range map[int]check.Verdict{0: check.Failed, 1: check.Passed} {
+		s := newSubnet()
+		s.links = s.links[:2] // of mlx5_0 to leaf-0
+		s.summary = strings.NewReplacer(": 7", ": 3", ": 3", ": 1", ": 4", ": 2").Replace(s.summary)
+		s.sms = map[string]string{"gpu-01": strings.ReplaceAll(s.sms["gpu-01"], "%d", "100"), "gpu-02": strings.ReplaceAll(s.sms["gpu-02"], "%d", "101")}
+		obs := lookAt(t, s, of, p)
+		for i, activity := range []int{100, 101, 103 + sweeps, 104 + sweeps} {
+			obs = withActivity(t, obs, i, activity)
+		}
+		checktest.Judged(t, plan.Judge(fabric.New(of, p, onhost.Deps{}), obs), want, map[int]string{0: "subnet manager"}[sweeps], map[int]string{0: "does not sweep"}[sweeps])
+	}
+}
+
+// withActivity sets the activity count of the i-th answer of sminfo.
+func withActivity(t *testing.T, obs []check.Observation, i, activity int) []check.Observation {
+	t.Helper()
+	for at, o := range obs {
+		if o.Kind != "sminfo" {
+			continue
+		}
+		if i--; i >= 0 {
+			continue
+		}
+		info, err := check.Decode[infiniband.SMInfo](o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info.Activity = uint64(activity)
+		if obs[at], err = o.WithFigures(info); err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	return obs
 }
 
 // Adapters of a node that is left out may be on the subnet or not; more than these are foreign.

@@ -46,7 +46,7 @@ func (g *Gate) judgeSM(b *check.Builder, obs []check.Observation) int {
 			}
 		}
 		if len(answers) >= 2 {
-			g.judgeSweep(b, all, answers[0], answers[len(answers)-1])
+			g.judgeSweep(b, all, answers[0], answers[len(answers)-1], len(check.OfKind(obs, kindDiag)))
 		}
 	}
 	if len(masters) > 1 {
