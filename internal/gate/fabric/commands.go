@@ -37,7 +37,7 @@ func (g *Gate) commands() map[string]command {
 		// Every nonzero counter: a host's threshold file would hide growth below its thresholds.
 		kindCounters: {argv: append([]string{"ibqueryerrors", "--threshold-file", "/dev/null"}, via...), root: true, parse: counters, trial: hostcommand.Installed("ibqueryerrors"), modules: []string{"ib_umad"}},
 		kindLinks:    {argv: append([]string{"iblinkinfo", "-l"}, via...), root: true, parse: links, trial: hostcommand.Installed("iblinkinfo"), modules: []string{"ib_umad"}},
-		kindDiag:     {argv: append([]string{"ibdiagnet"}, diagVia...), root: true, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
+		kindDiag:     {argv: append([]string{"ibdiagnet", screenOption, strconv.Itoa(screenErrors)}, diagVia...), root: true, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
 		kindPorts:    {argv: []string{"ibstat"}, parse: ports, modules: []string{"mlx5_ib"}},
 		kindVerbs:    {argv: verbsCommand(g.site.Fabric.HCAs), parse: details, modules: []string{"mlx5_ib", "ib_uverbs"}},
 	}

@@ -122,7 +122,7 @@ func TestSubnetsAreSeenThroughTheirPorts(t *testing.T) {
 		for range 2 {
 			want = append(want, "gpu-01 sminfo "+via[0], "gpu-02 sminfo "+via[0], "gpu-01 ibqueryerrors --threshold-file /dev/null "+via[0])
 		}
-		want = append(want, "gpu-01 iblinkinfo -l "+via[0], "gpu-01 ibdiagnet "+via[1])
+		want = append(want, "gpu-01 iblinkinfo -l "+via[0], "gpu-01 ibdiagnet --screen_num_errs 1000000 "+via[1])
 	}
 	slices.Sort(want)
 	slices.Sort(hosts.lines)

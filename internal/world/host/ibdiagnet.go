@@ -21,6 +21,38 @@ func (s *stage) fail(format string, a ...any) {
 	s.errors++
 }
 
+// screen are the lines that are printed: at most so many errors of each check, and the last line of the stage.
+func (s *stage) screen(most int) []string {
+	var out []string
+	printed := 0
+	for _, l := range s.lines {
+		switch {
+		case strings.HasPrefix(l, "-I- "): // the heading of a check
+			printed = 0
+		case strings.HasPrefix(l, "-E- ") && !strings.Contains(l, finishedWithErrors):
+			if printed++; printed > most {
+				continue
+			}
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// screenErrors is the number of --screen_num_errs, 5 by default ("Warnings and Errors Printing Policy" in the user manual).
+func screenErrors(c *call) int {
+	for i, a := range c.args {
+		if a == "--screen_num_errs" && i+1 < len(c.args) {
+			if n, err := strconv.Atoi(c.args[i+1]); err == nil {
+				return n
+			}
+		}
+	}
+	return 5
+}
+
+const finishedWithErrors = " finished with errors"
+
 // ibdiagnet scans the fabric stage by stage. It always exits 0.
 func ibdiagnet(c *call) int {
 	if _, ok := c.firstActive(); !ok {
@@ -37,7 +69,7 @@ func ibdiagnet(c *call) int {
 			continue
 		}
 		c.printf("---------------------------------------------\n%s\n", s.name)
-		for _, l := range s.lines {
+		for _, l := range s.screen(screenErrors(c)) {
 			c.printf("%s\n", l)
 		}
 		c.printf("\n")
@@ -184,7 +216,7 @@ func firmwareStage(c *call, net subnet) stage {
 func (s *stage) finish(what string) {
 	switch {
 	case s.errors > 0:
-		s.lines = append(s.lines, "-E- "+what+" finished with errors")
+		s.lines = append(s.lines, "-E- "+what+finishedWithErrors)
 	case s.warnings > 0:
 		s.lines = append(s.lines, "-W- "+what+" finished with warnings")
 	default:
