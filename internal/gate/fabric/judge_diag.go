@@ -116,7 +116,7 @@ func (g *Gate) diagErrors(b *check.Builder, o check.Observation, r infiniband.Di
 func linkOf(e infiniband.DiagnetError, cabled topology, names names) (link string, ok, other bool) {
 	var ends []endpoint
 	for _, p := range e.Ports {
-		if end, ok := names.port(p.NodeGUID, p.Port, p.Label); ok {
+		if end, ok := names.port(p); ok {
 			ends = append(ends, end)
 		}
 	}

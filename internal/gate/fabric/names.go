@@ -22,6 +22,10 @@ type names struct {
 	// GUID.
 	others  []string
 	foreign map[uint64]string
+	// paths are the nodes of the subnet by the name that ibdiagnet gives them, hosts those of a host, and ports the
+	// highest port that iblinkinfo lists of a node.
+	paths, hosts map[string][]described
+	ports        map[uint64]int
 }
 
 // endpoint is one end of a link.
@@ -36,7 +40,8 @@ type endpoint struct {
 
 // names collects the names from the observations.
 func (g *Gate) names(obs []check.Observation) names {
-	n := names{adapters: map[uint64]string{}, switches: map[uint64]string{}, nodes: map[string]string{}, declared: map[string]bool{}, others: g.site.Fabric.Others, foreign: map[uint64]string{}}
+	n := names{adapters: map[uint64]string{}, switches: map[uint64]string{}, nodes: map[string]string{}, declared: map[string]bool{}, others: g.site.Fabric.Others, foreign: map[uint64]string{},
+		paths: map[string][]described{}, hosts: map[string][]described{}, ports: map[uint64]int{}}
 	for _, node := range slices.Concat(g.site.NodeNames(), g.site.Inventory.LeftOut) {
 		n.nodes[short(node)] = node
 	}
@@ -66,6 +71,10 @@ func (g *Gate) names(obs []check.Observation) names {
 			}
 			n.addForeign(p.GUID, p.Node)
 			n.addForeign(p.PeerGUID, p.Peer)
+			n.addPath(p.GUID, p.Node, p.Port)
+			if p.Peer != "" {
+				n.addPath(p.PeerGUID, p.Peer, p.PeerPort)
+			}
 		}
 	}
 	return n
@@ -117,9 +126,12 @@ func (n names) end(guidText, description string, port int) endpoint {
 	return endpoint{name: host + "/" + device, adapter: true}
 }
 
-// port names a port by the GUID of its node and its number.
-func (n names) port(guidText string, number int, label string) (endpoint, bool) {
-	id, ok := guid(guidText)
+// port names a port of an error of ibdiagnet.
+func (n names) port(p infiniband.DiagnetPort) (endpoint, bool) {
+	if p.Node != "" {
+		return n.named(p.Node, p.Port, p.Label)
+	}
+	id, ok := guid(p.NodeGUID)
 	if !ok {
 		return endpoint{}, false
 	}
@@ -130,10 +142,10 @@ func (n names) port(guidText string, number int, label string) (endpoint, bool) 
 		return endpoint{name: name, adapter: true, expected: true}, true
 	}
 	name, ok := n.switches[id]
-	if ok && number > 0 {
+	if number := n.number(id, p.Port, p.Label); ok && number > 0 {
 		return endpoint{name: fmt.Sprintf("%s/port%d", name, number)}, true
 	}
-	return endpoint{name: name + "/" + label}, ok
+	return endpoint{name: name + "/" + p.Label}, ok
 }
 
 // aggregation reports whether a node is a switch's internal SHARP adapter, which has no cable.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
@@ -49,6 +50,37 @@ func TestNodesOfOthers(t *testing.T) {
 		"ibdiagnet names the switch port of their link": {all, func(s *subnet) {
 			s.errors["Speed / Width checks"] = []string{s.diagPort("leaf-1", 60) + " - something is wrong"}
 		}, check.Passed, "storage-01/HCA-1", "ibdiagnet: "},
+		"ibdiagnet names their adapter by its description": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"storage-01/HCA-1/P1 - something is wrong"}
+		}, check.Passed, "storage-01/HCA-1", "ibdiagnet: "},
+		"ibdiagnet names their host": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"Link: storage-01/U1/P1<-->" + s.diagPort("leaf-1", 60) + " - Unexpected actual link speed 53.125"}
+		}, check.Passed, "storage-01/U1", "ibdiagnet: "},
+		"ibdiagnet names the switch port of their link by its label": {all, func(s *subnet) {
+			s.errors["Port Counters"] = []string{s.diagPort("leaf-1", 1) + "/30/2 - \"symbol_error_counter\" increased during the run"}
+		}, check.Passed, "storage-01/HCA-1", "ibdiagnet: "},
+		"ibdiagnet names the label of an own link": {all, func(s *subnet) {
+			s.errors["Port Counters"] = []string{s.diagPort("leaf-1", 1) + "/1/2 - \"symbol_error_counter\" increased during the run"}
+		}, check.Failed, "gpu-02/mlx5_1", "ibdiagnet: "},
+		"ibdiagnet names the label of a switch with more ports": {all, func(s *subnet) {
+			s.link("leaf-1", 70, "spine-0", 70)
+			s.errors["Port Counters"] = []string{s.diagPort("leaf-1", 1) + "/30/2 - \"symbol_error_counter\" increased during the run"}
+		}, check.Failed, "leaf-1/P1/30/2", "ibdiagnet: "},
+		"ibdiagnet names an own adapter by its description": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"gpu-02/mlx5_1/P1 - something is wrong"}
+		}, check.Failed, "gpu-02/mlx5_1", "ibdiagnet: "},
+		"ibdiagnet names an own host": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"gpu-02/U1/P1 - something is wrong"}
+		}, check.Failed, "gpu-02/U1", "ibdiagnet: "},
+		"a host has adapters of others and of the site": {append(all, "* mlx5_8"), func(s *subnet) {
+			s.guids["gpu-02 mlx5_8"] = 0xb0
+			s.link("gpu-02 mlx5_8", 1, "leaf-0", 40)
+			s.summary = strings.Replace(s.summary, "Adapters     : 6", "Adapters     : 7", 1)
+			s.errors["Virtualization"] = []string{"gpu-02/U1/P1 - something is wrong"}
+		}, check.Failed, "gpu-02/U1", "ibdiagnet: "},
+		"ibdiagnet names a host that is not on the subnet": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"storage-02/mlx5_0/P1 - something is wrong"}
+		}, check.Failed, "fabric", "something is wrong"},
 		"none is allowed":    {nil, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "is in the subnet, at leaf-1/port60, and neither the site's nor in its fabric.others"},
 		"one is not allowed": {all[:1], func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
 		"another GUID":       {[]string{"ufm-* *", "0xb8599f0300110021"}, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
@@ -197,6 +229,28 @@ func counting(t *testing.T, obs []check.Observation, stage string, errors int) [
 		t.Fatal(err)
 	}
 	return obs
+}
+
+// ibdiagnet names a managed switch by its system: "leaf-1/U1". A node that is left out is found by its description.
+func TestNamesOfManagedSwitches(t *testing.T) {
+	t.Parallel()
+	s := newSubnet()
+	of, p := declared()
+	for _, l := range s.links {
+		for _, end := range []*string{&l.a, &l.b} {
+			if name := "MF0;" + *end + ":MQM9700/U1"; !strings.Contains(*end, " ") {
+				s.guids[name] = s.guids[*end]
+				*end = name
+			}
+		}
+	}
+	for i, name := range of.Fabric.Switches {
+		of.Fabric.Switches[i] = "MF0;" + name + ":MQM9700/U1"
+	}
+	s.errors["Speed / Width checks"] = []string{"Link: leaf-1/U1/P33<-->spine-0/U1/P2 - Unexpected actual link speed 53.125"}
+	checktest.Judged(t, plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p)), check.Failed, "MF0;leaf-1:MQM9700/U1/port33", "ibdiagnet: ")
+	s.errors["Speed / Width checks"] = []string{"Link: leaf-1/U1/P2<-->gpu-02/mlx5_1/P1 - Unexpected actual link speed 53.125", "gpu-02/U2/P1 - something is wrong"}
+	checktest.Judged(t, plan.Judge(fabric.New(of, p, onhost.Deps{}).Excluding([]string{"gpu-02"}), lookAt(t, s, of, p)), check.Passed, "", "")
 }
 
 // diagPort is a port as ibdiagnet's error lines have it.
