@@ -37,7 +37,7 @@ func (g *Gate) commands() map[string]command {
 		// Every nonzero counter: a host's threshold file would hide growth below its thresholds.
 		kindCounters: {argv: append([]string{"ibqueryerrors", "--threshold-file", "/dev/null"}, via...), root: true, parse: counters, trial: hostcommand.Installed("ibqueryerrors"), modules: []string{"ib_umad"}},
 		kindLinks:    {argv: append([]string{"iblinkinfo", "-l"}, via...), root: true, parse: links, trial: hostcommand.Installed("iblinkinfo"), modules: []string{"ib_umad"}},
-		kindDiag:     {argv: append([]string{"ibdiagnet", screenOption, strconv.Itoa(screenErrors)}, diagVia...), root: true, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
+		kindDiag:     {argv: append([]string{"ibdiagnet", "-o", g.diagDir(), screenOption, strconv.Itoa(screenErrors)}, diagVia...), root: true, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
 		kindPorts:    {argv: []string{"ibstat"}, parse: ports, modules: []string{"mlx5_ib"}},
 		kindVerbs:    {argv: verbsCommand(g.site.Fabric.HCAs), parse: details, modules: []string{"mlx5_ib", "ib_uverbs"}},
 	}
@@ -56,6 +56,17 @@ func (g *Gate) via() (diags, ibdiagnet []string) {
 	}
 	port := strconv.Itoa(v.Port)
 	return []string{"-C", v.HCA, "-P", port}, []string{"-i", v.HCA, "-p", port}
+}
+
+// diagDir is the directory of ibdiagnet's files. By default they replace those of the last run of another program in
+// /var/tmp/ibdiagnet2. Subnets are observed at the same time: each has a directory of its own. It does not depend on the
+// run, because a rule of sudoers has the whole command.
+func (g *Gate) diagDir() string {
+	const dir = "/var/tmp/firstlight-ibdiagnet"
+	if v := g.site.Fabric.Via; v.HCA != "" {
+		return fmt.Sprintf("%s-%s-%d", dir, v.HCA, v.Port)
+	}
+	return dir
 }
 
 // argv is the command line of a command on the site's hosts.

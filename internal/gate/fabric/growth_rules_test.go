@@ -166,6 +166,25 @@ func TestWhatAnErrorOfIbdiagnetNames(t *testing.T) {
 	}
 }
 
+// ibdiagnet's files are in a directory of the gate: those of another program's last run are in /var/tmp/ibdiagnet2. The
+// remedy names it, also that of an older observation.
+func TestDirectoryOfIbdiagnet(t *testing.T) {
+	t.Parallel()
+	s := newSubnet()
+	s.errors["Discovery"] = []string{"something is wrong"}
+	all := look(t, s)
+	for command, dir := range map[string]string{"": "/var/tmp/firstlight-ibdiagnet", "ibdiagnet": "/var/tmp/ibdiagnet2"} {
+		obs := slices.Clone(all)
+		i := slices.IndexFunc(obs, func(o check.Observation) bool { return o.Kind == "ibdiagnet" })
+		if command != "" {
+			obs[i].Command = command
+		}
+		if j := judge(obs); len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Remedy, "("+dir+" on the host") {
+			t.Errorf("%s: %+v, want %s in the remedy", obs[i].Command, j.Findings, dir)
+		}
+	}
+}
+
 // The port of the subnet manager need not be in the default partition.
 func TestKeysOfTheManagersPort(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,14 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
-const remedyDiag = "read ibdiagnet's own report (/var/tmp/ibdiagnet2 on the host that ran it), repair what it names; then run again: firstlight accept --from fabric"
+// remedyDiag names ibdiagnet's directory, which is in the command of the observation.
+func remedyDiag(o check.Observation) string {
+	dir, argv := "/var/tmp/ibdiagnet2", strings.Fields(o.Command) // its default
+	if i := slices.Index(argv, "-o"); i >= 0 && i+1 < len(argv) {
+		dir = argv[i+1]
+	}
+	return "read ibdiagnet's own report (" + dir + " on the host that ran it), repair what it names; then run again: firstlight accept --from fabric"
+}
 
 // ofSubnetManager are the stages whose errors the subnet manager causes: it assigns LIDs.
 var ofSubnetManager = []string{"Subnet Manager", "Lids Check"}
@@ -86,7 +93,7 @@ func (g *Gate) notJudged(b *check.Builder, o check.Observation, r infiniband.Dia
 // diagErrors adds a finding for each link that a stage's error lines name, or one for the
 // stage if they name no link.
 func (g *Gate) diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetReport, stage infiniband.DiagnetStage, cabled topology, names names) {
-	suspect, remedy := "fabric", remedyDiag
+	suspect, remedy := "fabric", remedyDiag(o)
 	if slices.Contains(ofSubnetManager, stage.Name) {
 		suspect, remedy = suspectSM, remedySM
 	}

@@ -118,11 +118,11 @@ func TestSubnetsAreSeenThroughTheirPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	for _, via := range [][2]string{{"-C mlx5_0 -P 1", "-i mlx5_0 -p 1"}, {"-C mlx5_8 -P 2", "-i mlx5_8 -p 2"}} {
+	for _, via := range [][3]string{{"-C mlx5_0 -P 1", "-i mlx5_0 -p 1", "mlx5_0-1"}, {"-C mlx5_8 -P 2", "-i mlx5_8 -p 2", "mlx5_8-2"}} {
 		for range 2 {
 			want = append(want, "gpu-01 sminfo "+via[0], "gpu-02 sminfo "+via[0], "gpu-01 ibqueryerrors --threshold-file /dev/null "+via[0])
 		}
-		want = append(want, "gpu-01 iblinkinfo -l "+via[0], "gpu-01 ibdiagnet --screen_num_errs 1000000 "+via[1])
+		want = append(want, "gpu-01 iblinkinfo -l "+via[0], "gpu-01 ibdiagnet -o /var/tmp/firstlight-ibdiagnet-"+via[2]+" --screen_num_errs 1000000 "+via[1])
 	}
 	slices.Sort(want)
 	slices.Sort(hosts.lines)

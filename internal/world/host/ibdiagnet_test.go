@@ -25,6 +25,9 @@ func TestErrorsOnTheScreenOfIbdiagnet(t *testing.T) {
 		if n := strings.Count(out, "Unexpected actual link width"); n != 1 {
 			t.Errorf("%s: %d errors of width, want 1", command, n)
 		}
+		if !strings.Contains(out, "<-->gpu-02/mlx5_0/P1 - Unexpected") && !strings.Contains(out, "gpu-02/mlx5_0/P1<-->") {
+			t.Errorf("%s: an adapter has its description: %s", command, out)
+		}
 		if !strings.Contains(out, "-I- Speed / Width checks                0          8") {
 			t.Errorf("%s: not all errors are counted: %s", command, out)
 		}
