@@ -150,6 +150,7 @@ func counters(out ssh.Output) (any, error) {
 		}
 		err = complete(out, out.Exit == 0 || out.Exit == 1 && len(r.Ports) > 0)
 	}
+	r.CountUnanswered(out.Stderr)
 	return r, err
 }
 

@@ -24,6 +24,8 @@ const (
 	kindVerbs    = "ibv_devinfo"
 	kindNet      = "ibnetdiscover"
 	kindDesign   = "design"
+	// kindLinksAfter is iblinkinfo after the soak, only if nodes left the subnet.
+	kindLinksAfter = "iblinkinfo after soak"
 )
 
 // Gate is gate 2.

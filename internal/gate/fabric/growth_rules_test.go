@@ -166,6 +166,23 @@ func TestWhatAnErrorOfIbdiagnetNames(t *testing.T) {
 	}
 }
 
+// A node that is left out may leave the subnet, and not answer: it may be restarted.
+func TestALeftOutNodeThatLeaves(t *testing.T) {
+	t.Parallel()
+	s := newSubnet()
+	s.nodes, s.left = [2]int{7, 5}, []string{"gpu-02 mlx5_0", "gpu-02 mlx5_1"}
+	s.unanswered, s.silent = [2]int{1, 0}, []string{"gpu-02 mlx5_0"}
+	of, p := declared()
+	obs := look(t, s)
+	if j := plan.Judge(fabric.New(of, p, onhost.Deps{}).Excluding([]string{"gpu-02"}), obs); j.Verdict != check.Passed || len(j.Findings) != 2 {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+	checktest.Judged(t, judge(obs), check.Failed, "gpu-02/mlx5_1", "left the subnet")
+	// older evidence has no names of those that left
+	obs = slices.DeleteFunc(obs, func(o check.Observation) bool { return o.Kind == "iblinkinfo after soak" })
+	checktest.Judged(t, judge(obs), check.Failed, "fabric", "2 nodes left the subnet during the soak (7, then 5)")
+}
+
 // ibdiagnet's files are in a directory of the gate: those of another program's last run are in /var/tmp/ibdiagnet2. The
 // remedy names it, also that of an older observation.
 func TestDirectoryOfIbdiagnet(t *testing.T) {

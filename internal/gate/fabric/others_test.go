@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
 // withOthers adds a UFM host, and a storage server with a port of a lower rate.
@@ -81,9 +82,33 @@ func TestNodesOfOthers(t *testing.T) {
 		"ibdiagnet names a host that is not on the subnet": {all, func(s *subnet) {
 			s.errors["Virtualization"] = []string{"storage-02/mlx5_0/P1 - something is wrong"}
 		}, check.Failed, "fabric", "something is wrong"},
-		"none is allowed":    {nil, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "is in the subnet, at leaf-1/port60, and neither the site's nor in its fabric.others"},
-		"one is not allowed": {all[:1], func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
-		"another GUID":       {[]string{"ufm-* *", "0xb8599f0300110021"}, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
+		"one of them leaves": {all, func(s *subnet) {
+			s.nodes, s.left = [2]int{9, 8}, []string{"ufm-01 mlx5_0"}
+		}, check.Passed, "ufm-01/mlx5_0", "left the subnet"},
+		"an own node leaves, too": {all, func(s *subnet) {
+			s.nodes, s.left = [2]int{9, 7}, []string{"ufm-01 mlx5_0", "gpu-02 mlx5_1"}
+		}, check.Failed, "gpu-02/mlx5_1", "left the subnet"},
+		"an own node leaves":   {all, func(s *subnet) { s.nodes, s.left = [2]int{9, 8}, []string{"gpu-02 mlx5_1"} }, check.Failed, "gpu-02/mlx5_1", "left the subnet"},
+		"an own switch leaves": {all, func(s *subnet) { s.nodes, s.left = [2]int{9, 8}, []string{"spine-0"} }, check.Failed, "spine-0", "left the subnet"},
+		"a node leaves and returns": {all, func(s *subnet) { s.nodes = [2]int{9, 8} }, check.Unobserved, "fabric",
+			"1 nodes left the subnet during the soak (9, then 8), and iblinkinfo does not show which ones"},
+		"names of those that left are unknown": {all, func(s *subnet) {
+			s.nodes = [2]int{9, 8}
+			healthy, calls := s.iblinkinfo(), 0
+			s.instead["gpu-01 iblinkinfo"] = func() (ssh.Output, error) {
+				if calls++; calls > 1 {
+					return ssh.Output{}, errGone
+				}
+				return ssh.Output{Stdout: []byte(healthy)}, nil
+			}
+		}, check.Unobserved, "fabric", "their names are unknown"},
+		"one of them does not answer":               {all, func(s *subnet) { s.unanswered, s.silent = [2]int{1, 1}, []string{"storage-01 HCA-1"} }, check.Passed, "storage-01/HCA-1", "not answered"},
+		"one of them and an own do not answer":      {all, func(s *subnet) { s.unanswered[1], s.silent = 2, []string{"storage-01 HCA-1", "leaf-0"} }, check.Unobserved, "fabric", "1 queries of error counters"},
+		"one that is not named does not answer":     {all, func(s *subnet) { s.unanswered[1], s.silent = 2, []string{"storage-01 HCA-1"} }, check.Unobserved, "fabric", "1 queries of error counters"},
+		"an own does not answer, none is of others": {all, func(s *subnet) { s.unanswered[0], s.silent = 1, []string{"gpu-01 mlx5_0"} }, check.Unobserved, "fabric", "1 queries of error counters"},
+		"none is allowed":                           {nil, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "is in the subnet, at leaf-1/port60, and neither the site's nor in its fabric.others"},
+		"one is not allowed":                        {all[:1], func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
+		"another GUID":                              {[]string{"ufm-* *", "0xb8599f0300110021"}, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
 		"one more that iblinkinfo does not list": {all, func(s *subnet) {
 			s.summary = strings.Replace(s.summary, "Adapters     : 6", "Adapters     : 7", 1)
 		}, check.Failed, "fabric", "3 switches and 7 adapters, 2 of them of others"},

@@ -21,15 +21,27 @@ func (n names) addPath(guidText, description string, port int) {
 	if id, ok := guid(guidText); ok {
 		n.ports[id] = max(n.ports[id], port)
 	}
-	name := strings.Replace(description, " ", "/", 1)
-	if g := managed.FindStringSubmatch(description); g != nil {
-		name = g[1] + g[2]
-	}
-	node := described{guidText, description}
+	name, node := pathOf(description), described{guidText, description}
 	n.paths[name] = append(n.paths[name], node)
 	if host, _, ok := strings.Cut(description, " "); ok {
 		n.hosts[short(host)] = append(n.hosts[short(host)], node)
 	}
+}
+
+func pathOf(description string) string {
+	if g := managed.FindStringSubmatch(description); g != nil {
+		return g[1] + g[2]
+	}
+	return strings.Replace(description, " ", "/", 1)
+}
+
+// node is a node of the subnet by its description; of no name if several nodes have it.
+func (n names) node(description string) endpoint {
+	if all := n.paths[pathOf(description)]; len(all) > 0 {
+		end, _ := n.same(all, 0, "")
+		return end
+	}
+	return n.end("", description, 0)
 }
 
 // unit is the name of a host's adapter in older versions, which does not tell which one it is: "gpu-02/U1".

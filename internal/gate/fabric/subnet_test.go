@@ -31,6 +31,10 @@ type subnet struct {
 	nodes [2]int
 	// unanswered are queries of counters that fail, before and after the soak.
 	unanswered [2]int
+	// silent are the nodes of these queries, by description.
+	silent []string
+	// left are nodes that iblinkinfo does not list after the soak, by description.
+	left []string
 	// unlisted are ports with errors that ibqueryerrors counts and its output lacks, before and after the soak.
 	unlisted [2]int
 	sms      map[string]string // answer of sminfo by host; %d is the activity count
@@ -128,9 +132,9 @@ func (s *subnet) Run(_ context.Context, host string, argv ...string) (ssh.Output
 		}
 		return ssh.Output{Stdout: []byte(text)}, nil
 	case "iblinkinfo":
-		return ssh.Output{Stdout: []byte(s.iblinkinfo())}, nil
+		return ssh.Output{Stdout: []byte(s.iblinkinfoAfter(n - 1))}, nil
 	case "ibqueryerrors":
-		return ssh.Output{Stdout: []byte(s.ibqueryerrors(n - 1)), Exit: 1}, nil
+		return ssh.Output{Stdout: []byte(s.ibqueryerrors(n - 1)), Stderr: []byte(s.warnings(n - 1)), Exit: 1}, nil
 	case "ibnetdiscover":
 		return ssh.Output{Stdout: []byte(s.ibnetdiscover())}, nil
 	case "ibdiagnet":
@@ -159,6 +163,28 @@ func (s *subnet) iblinkinfo() string {
 			line(l, l.a, l.aPort, l.b, l.bPort)
 		}
 		line(l, l.b, l.bPort, l.a, l.aPort)
+	}
+	return b.String()
+}
+
+// iblinkinfoAfter lacks the nodes that left.
+func (s *subnet) iblinkinfoAfter(after int) string {
+	var b strings.Builder
+	for line := range strings.Lines(s.iblinkinfo()) {
+		if after == 0 || !slices.ContainsFunc(s.left, func(node string) bool { return strings.Contains(line, node+`"`) }) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// warnings are the lines of ibqueryerrors on stderr (infiniband-diags/ibqueryerrors.c).
+func (s *subnet) warnings(after int) string {
+	var b strings.Builder
+	if s.unanswered[min(after, 1)] > 0 {
+		for _, node := range s.silent {
+			fmt.Fprintf(&b, "ibwarn: [4711] print_errors: IB_GSI_PORT_COUNTERS query failed on %s, Lid 25 port 1\n", node)
+		}
 	}
 	return b.String()
 }
