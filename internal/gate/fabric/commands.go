@@ -31,7 +31,7 @@ type command struct {
 // commands of the gate, by the kind of their observations. ibqueryerrors and iblinkinfo scan the
 // whole subnet and ibdiagnet queries every port of it: a preflight does not run them.
 func (g *Gate) commands() map[string]command {
-	via, diagVia := g.via()
+	via, diagVia := g.viaOptions()
 	commands := map[string]command{
 		kindSM: {argv: append([]string{"sminfo"}, via...), root: true, parse: subnetManager, modules: []string{"ib_umad"}},
 		// Every nonzero counter: a host's threshold file would hide growth below its thresholds.
@@ -47,10 +47,10 @@ func (g *Gate) commands() map[string]command {
 	return commands
 }
 
-// via are the options of infiniband-diags and of ibdiagnet for the port by which the host sees the
-// subnet; none where it has one.
-func (g *Gate) via() (diags, ibdiagnet []string) {
-	v := g.site.Fabric.Via
+// viaOptions are the options of infiniband-diags and of ibdiagnet for the port by which the host sees the
+// subnet; none if the tools choose it.
+func (g *Gate) viaOptions() (diags, ibdiagnet []string) {
+	v := g.via
 	if v.HCA == "" {
 		return nil, nil
 	}
@@ -63,7 +63,7 @@ func (g *Gate) via() (diags, ibdiagnet []string) {
 // run, because a rule of sudoers has the whole command.
 func (g *Gate) diagDir() string {
 	const dir = "/var/tmp/firstlight-ibdiagnet"
-	if v := g.site.Fabric.Via; v.HCA != "" {
+	if v := g.via; v.HCA != "" {
 		return fmt.Sprintf("%s-%s-%d", dir, v.HCA, v.Port)
 	}
 	return dir
