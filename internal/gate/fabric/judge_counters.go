@@ -82,7 +82,7 @@ type counts map[string]uint64
 func index(r infiniband.ErrorReport, names names) map[string]counts {
 	out := map[string]counts{}
 	for _, p := range r.Ports {
-		if end := names.end(p.GUID, p.Node, p.Port); !aggregation(p.Node) && !end.other {
+		if end := names.end(p.GUID, names.described(p.GUID, p.Node), p.Port); !aggregation(p.Node) && !end.other {
 			out[end.name] = p.Counters
 		}
 	}

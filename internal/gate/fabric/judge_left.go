@@ -30,7 +30,7 @@ func (g *Gate) judgeLeft(b *check.Builder, obs []check.Observation, last check.O
 	if n <= 0 {
 		return
 	}
-	gone, known, err := goneNodes(obs)
+	gone, known, err := goneNodes(obs, names)
 	if err != nil {
 		b.Unobserved(last.ID, "fabric", remedySSH, "%d nodes left the subnet during the soak, and their names are unknown: %v", n, err)
 		return
@@ -57,13 +57,13 @@ func (g *Gate) judgeLeft(b *check.Builder, obs []check.Observation, last check.O
 
 // goneNodes are the GUIDs of nodes that iblinkinfo lists before the end of the soak and not after it, by their
 // descriptions; known: it was run after the soak.
-func goneNodes(obs []check.Observation) (gone map[string]string, known bool, err error) {
-	was, err := nodesOf(check.OfKind(obs, kindLinks))
+func goneNodes(obs []check.Observation, names names) (gone map[string]string, known bool, err error) {
+	was, err := nodesOf(check.OfKind(obs, kindLinks), names)
 	if err != nil {
 		return nil, false, err
 	}
 	after := check.OfKind(obs, kindLinksAfter)
-	is, err := nodesOf(after)
+	is, err := nodesOf(after, names)
 	if err != nil || len(after) == 0 {
 		return nil, false, err
 	}
@@ -75,14 +75,14 @@ func goneNodes(obs []check.Observation) (gone map[string]string, known bool, err
 }
 
 // nodesOf are the GUIDs of the nodes of a reading by their descriptions.
-func nodesOf(obs []check.Observation) (map[string]string, error) {
+func nodesOf(obs []check.Observation, names names) (map[string]string, error) {
 	out := map[string]string{}
 	for _, o := range obs {
 		ports, err := check.Decode[[]infiniband.LinkPort](o)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range ports {
+		for _, p := range names.linkPorts(ports) {
 			out[p.Node] = p.GUID
 			if p.Peer != "" {
 				out[p.Peer] = p.PeerGUID

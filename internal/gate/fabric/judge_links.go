@@ -16,6 +16,7 @@ func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, names names
 	if !ok {
 		return cabled
 	}
+	ports = names.linkPorts(ports)
 	up := map[string]bool{}
 	before := b.Failures()
 	for _, p := range ports {
@@ -89,7 +90,7 @@ func (g *Gate) switches(b *check.Builder, o check.Observation, ports []infiniban
 	}
 	for _, name := range g.site.Fabric.Switches {
 		if !present[name] {
-			b.Fail(o.ID, name, "check its power and cables, and its name in fabric.switches of the site", "switch %s is not in the subnet", name)
+			b.Fail(o.ID, name, "check its power and cables, and its description or GUID in fabric.switches of the site", "switch %s is not in the subnet", name)
 		}
 	}
 	usual := usualCount(g.site.Fabric.Switches, edge, between)

@@ -2,6 +2,8 @@ package fabric_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,8 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // withOthers adds a UFM host, and a storage server with a port of a lower rate.
@@ -254,6 +258,53 @@ func counting(t *testing.T, obs []check.Observation, stage string, errors int) [
 		t.Fatal(err)
 	}
 	return obs
+}
+
+// Switches without MLNX-OS have one description: the site has their GUIDs.
+func TestSwitchesByGUID(t *testing.T) {
+	t.Parallel()
+	const description = "Quantum Mellanox Technologies"
+	unmanaged := func() (*subnet, *site.Site, *profile.Profile) {
+		s := newSubnet()
+		of, p := declared()
+		for i, name := range of.Fabric.Switches {
+			of.Fabric.Switches[i] = fmt.Sprintf("0x%016X", s.guids[name])
+		}
+		s.description = map[string]string{"leaf-0": description, "leaf-1": description, "spine-0": description}
+		of.Fabric.Design = filepath.Join(t.TempDir(), "design.txt")
+		if err := os.WriteFile(of.Fabric.Design, []byte(s.ibnetdiscover()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return s, of, p
+	}
+	for name, tt := range map[string]struct {
+		vary    func(*subnet)
+		site    func(*site.Fabric)
+		verdict check.Verdict
+		suspect string
+		message string
+	}{
+		"healthy":                   {func(*subnet) {}, func(*site.Fabric) {}, check.Passed, "", ""},
+		"an uplink in another port": {func(s *subnet) { s.of("leaf-1").bPort = 7 }, func(*site.Fabric) {}, check.Failed, "0xA088C20300D70010/port33", "moved cable"},
+		"a slow host link":          {func(s *subnet) { s.of("gpu-02 mlx5_1").lane = 53.125 }, func(*site.Fabric) {}, check.Failed, "gpu-02/mlx5_1", "53.125"},
+		"errors of an uplink": {func(s *subnet) {
+			s.of("leaf-1").after[0] = map[string]int{"PortRcvErrors": 14, "SymbolErrorCounter": 9}
+		}, func(*site.Fabric) {}, check.Failed, "0xA088C20300D70010/port33", "SymbolErrorCounter"},
+		"ibdiagnet names a switch": {func(s *subnet) {
+			s.errors["Port Counters"] = []string{s.diagPort("leaf-0", 33) + " - something is wrong"}
+		}, func(*site.Fabric) {}, check.Failed, "0xA088C20300D70000/port33", "something is wrong"},
+		"a switch is gone": {func(*subnet) {}, func(f *site.Fabric) { f.Switches[2] = "0x00000000000000AA" }, check.Failed, "0x00000000000000AA", "is not in the subnet"},
+		"by the description, a slow host link": {func(s *subnet) { s.of("gpu-02 mlx5_1").lane = 53.125 }, func(f *site.Fabric) { f.Switches = []string{"leaf-0"} }, check.Failed,
+			"gpu-02/mlx5_1", "link gpu-02/mlx5_1 to " + description + "/port2 runs at 53.125"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, of, p := unmanaged()
+			tt.vary(s)
+			tt.site(&of.Fabric)
+			checktest.Judged(t, plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p)), tt.verdict, tt.suspect, tt.message)
+		})
+	}
 }
 
 // ibdiagnet names a managed switch by its system: "leaf-1/U1". A node that is left out is found by its description.

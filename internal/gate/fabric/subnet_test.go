@@ -53,6 +53,8 @@ type subnet struct {
 	summary string
 	// guids by node description.
 	guids map[string]uint64
+	// description of a switch, where it is another than its name here.
+	description map[string]string
 	// instead answers in place of a tool: by "host tool".
 	instead map[string]func() (ssh.Output, error)
 
@@ -148,15 +150,17 @@ func (s *subnet) Run(_ context.Context, host string, argv ...string) (ssh.Output
 	}
 }
 
+func (s *subnet) called(node string) string { return cmp.Or(s.description[node], node) }
+
 func (s *subnet) iblinkinfo() string {
 	var b strings.Builder
 	line := func(l *cable, node string, port int, peer string, peerPort int) {
 		if l.phys != "LinkUp" {
-			fmt.Fprintf(&b, "0x%016x \"%30s\" %6d %4d[  ] ==(                %s/ %s)==>             [  ] \"\" ( )\n", s.guids[node], node, 9, port, l.state, l.phys)
+			fmt.Fprintf(&b, "0x%016x \"%30s\" %6d %4d[  ] ==(                %s/ %s)==>             [  ] \"\" ( )\n", s.guids[node], s.called(node), 9, port, l.state, l.phys)
 			return
 		}
 		fmt.Fprintf(&b, "0x%016x \"%30s\" %6d %4d[  ] ==( %dX %13g Gbps %s/  %s)==>  0x%016x %6d %4d[  ] \"%s\" ( )\n",
-			s.guids[node], node, 9, port, l.width, l.lane, l.state, l.phys, s.guids[peer], 10, peerPort, peer)
+			s.guids[node], s.called(node), 9, port, l.width, l.lane, l.state, l.phys, s.guids[peer], 10, peerPort, s.called(peer))
 	}
 	for _, l := range s.links {
 		if l.phys == "LinkUp" || !strings.Contains(l.a, " ") {
@@ -208,7 +212,7 @@ func (s *subnet) ibqueryerrors(after int) string {
 			if strings.Contains(node, " ") {
 				fmt.Fprintf(&b, "Errors for %q\n", node)
 			} else {
-				fmt.Fprintf(&b, "Errors for 0x%x %q\n   GUID 0x%x port ALL: [PortRcvErrors == 28]\n", s.guids[node], node, s.guids[node])
+				fmt.Fprintf(&b, "Errors for 0x%x %q\n   GUID 0x%x port ALL: [PortRcvErrors == 28]\n", s.guids[node], s.called(node), s.guids[node])
 			}
 			fmt.Fprintf(&b, "   GUID 0x%x port %d:", s.guids[node], port)
 			for _, name := range slices.Sorted(maps.Keys(counters)) {
