@@ -2,21 +2,16 @@ package fabric_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/check"
-	"github.com/firstlight/firstlight/internal/checktest"
 	"github.com/firstlight/firstlight/internal/gate/fabric"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
-	"github.com/firstlight/firstlight/internal/profile"
-	"github.com/firstlight/firstlight/internal/site"
 )
 
 // withOthers adds a UFM host, and a storage server with a port of a lower rate.
@@ -83,6 +78,9 @@ func TestNodesOfOthers(t *testing.T) {
 			s.summary = strings.Replace(s.summary, "Adapters     : 6", "Adapters     : 7", 1)
 			s.errors["Virtualization"] = []string{"gpu-02/U1/P1 - something is wrong"}
 		}, check.Failed, "gpu-02/U1", "ibdiagnet: "},
+		"ibdiagnet names one of them that left": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"ufm-02/mlx5_0/P1 - something is wrong"}
+		}, check.Passed, "ufm-02/mlx5_0", "ibdiagnet: "},
 		"ibdiagnet names a host that is not on the subnet": {all, func(s *subnet) {
 			s.errors["Virtualization"] = []string{"storage-02/mlx5_0/P1 - something is wrong"}
 		}, check.Failed, "fabric", "something is wrong"},
@@ -194,57 +192,6 @@ func TestErrorsBesideThoseOfOthers(t *testing.T) {
 	}
 }
 
-// By default ibdiagnet prints five errors of a check and counts all: the gate has it print all. In an older
-// observation, errors that were not printed may be the site's: they passed if those printed were of others.
-func TestErrorsThatAreNotPrinted(t *testing.T) {
-	t.Parallel()
-	const stage, closing = "Speed / Width checks", "Link Speed Check finished with errors"
-	for name, tt := range map[string]struct {
-		theirs, counted int
-		older           bool
-		verdict         check.Verdict
-	}{
-		"one of theirs":                            {1, 2, true, check.Passed},
-		"four of theirs":                           {4, 5, true, check.Passed},
-		"five of theirs, and one more":             {5, 6, true, check.Unobserved},
-		"eight of theirs, five of them printed":    {5, 8, true, check.Unobserved},
-		"eight of theirs, all of them printed":     {8, 9, false, check.Passed},
-		"eight of theirs, without the last line":   {8, 8, false, check.Passed},
-		"five of theirs printed, as many counted":  {5, 5, true, check.Passed},
-		"more errors than lines, all are printed ": {8, 10, false, check.Failed},
-	} {
-		for _, of := range []string{"others", "a node that is left out"} {
-			t.Run(name+" of "+of, func(t *testing.T) {
-				t.Parallel()
-				s := newSubnet()
-				withOthers(s)
-				line := "Link: " + s.diagPort("leaf-1", 60) + "<-->" + s.diagPort("storage-01 HCA-1", 1) + " - Unexpected actual link speed 53.125"
-				if of != "others" {
-					line = "Link: " + s.diagPort("leaf-1", 2) + "<-->" + s.diagPort("gpu-02 mlx5_1", 1) + " - Unexpected actual link speed 53.125"
-				}
-				s.errors[stage] = append(slices.Repeat([]string{line}, tt.theirs), closing)
-				obs := counting(t, look(t, s), stage, tt.counted)
-				i := slices.IndexFunc(obs, func(o check.Observation) bool { return o.Kind == "ibdiagnet" })
-				if !strings.HasSuffix(obs[i].Command, " --screen_num_errs 1000000") {
-					t.Errorf("%s prints five errors of a check", obs[i].Command)
-				}
-				if tt.older {
-					obs[i].Command = "ibdiagnet"
-				}
-				declares, p := declared()
-				declares.Fabric.Others = []string{"ufm-* *", "storage-*"}
-				var g check.Check = fabric.New(declares, p, onhost.Deps{})
-				if of != "others" {
-					g = fabric.New(declares, p, onhost.Deps{}).Excluding([]string{"gpu-02"})
-				}
-				if j := plan.Judge(g, obs); j.Verdict != tt.verdict {
-					t.Errorf("%s, want %s: %s %+v", j.Verdict, tt.verdict, j.Reason, j.Findings)
-				}
-			})
-		}
-	}
-}
-
 // counting sets the number of errors in ibdiagnet's row of a stage.
 func counting(t *testing.T, obs []check.Observation, stage string, errors int) []check.Observation {
 	t.Helper()
@@ -258,75 +205,6 @@ func counting(t *testing.T, obs []check.Observation, stage string, errors int) [
 		t.Fatal(err)
 	}
 	return obs
-}
-
-// Switches without MLNX-OS have one description: the site has their GUIDs.
-func TestSwitchesByGUID(t *testing.T) {
-	t.Parallel()
-	const description = "Quantum Mellanox Technologies"
-	unmanaged := func() (*subnet, *site.Site, *profile.Profile) {
-		s := newSubnet()
-		of, p := declared()
-		for i, name := range of.Fabric.Switches {
-			of.Fabric.Switches[i] = fmt.Sprintf("0x%016X", s.guids[name])
-		}
-		s.description = map[string]string{"leaf-0": description, "leaf-1": description, "spine-0": description}
-		of.Fabric.Design = filepath.Join(t.TempDir(), "design.txt")
-		if err := os.WriteFile(of.Fabric.Design, []byte(s.ibnetdiscover()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return s, of, p
-	}
-	for name, tt := range map[string]struct {
-		vary    func(*subnet)
-		site    func(*site.Fabric)
-		verdict check.Verdict
-		suspect string
-		message string
-	}{
-		"healthy":                   {func(*subnet) {}, func(*site.Fabric) {}, check.Passed, "", ""},
-		"an uplink in another port": {func(s *subnet) { s.of("leaf-1").bPort = 7 }, func(*site.Fabric) {}, check.Failed, "0xA088C20300D70010/port33", "moved cable"},
-		"a slow host link":          {func(s *subnet) { s.of("gpu-02 mlx5_1").lane = 53.125 }, func(*site.Fabric) {}, check.Failed, "gpu-02/mlx5_1", "53.125"},
-		"errors of an uplink": {func(s *subnet) {
-			s.of("leaf-1").after[0] = map[string]int{"PortRcvErrors": 14, "SymbolErrorCounter": 9}
-		}, func(*site.Fabric) {}, check.Failed, "0xA088C20300D70010/port33", "SymbolErrorCounter"},
-		"ibdiagnet names a switch": {func(s *subnet) {
-			s.errors["Port Counters"] = []string{s.diagPort("leaf-0", 33) + " - something is wrong"}
-		}, func(*site.Fabric) {}, check.Failed, "0xA088C20300D70000/port33", "something is wrong"},
-		"a switch is gone": {func(*subnet) {}, func(f *site.Fabric) { f.Switches[2] = "0x00000000000000AA" }, check.Failed, "0x00000000000000AA", "is not in the subnet"},
-		"by the description, a slow host link": {func(s *subnet) { s.of("gpu-02 mlx5_1").lane = 53.125 }, func(f *site.Fabric) { f.Switches = []string{"leaf-0"} }, check.Failed,
-			"gpu-02/mlx5_1", "link gpu-02/mlx5_1 to " + description + "/port2 runs at 53.125"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, of, p := unmanaged()
-			tt.vary(s)
-			tt.site(&of.Fabric)
-			checktest.Judged(t, plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p)), tt.verdict, tt.suspect, tt.message)
-		})
-	}
-}
-
-// ibdiagnet names a managed switch by its system: "leaf-1/U1". A node that is left out is found by its description.
-func TestNamesOfManagedSwitches(t *testing.T) {
-	t.Parallel()
-	s := newSubnet()
-	of, p := declared()
-	for _, l := range s.links {
-		for _, end := range []*string{&l.a, &l.b} {
-			if name := "MF0;" + *end + ":MQM9700/U1"; !strings.Contains(*end, " ") {
-				s.guids[name] = s.guids[*end]
-				*end = name
-			}
-		}
-	}
-	for i, name := range of.Fabric.Switches {
-		of.Fabric.Switches[i] = "MF0;" + name + ":MQM9700/U1"
-	}
-	s.errors["Speed / Width checks"] = []string{"Link: leaf-1/U1/P33<-->spine-0/U1/P2 - Unexpected actual link speed 53.125"}
-	checktest.Judged(t, plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p)), check.Failed, "MF0;leaf-1:MQM9700/U1/port33", "ibdiagnet: ")
-	s.errors["Speed / Width checks"] = []string{"Link: leaf-1/U1/P2<-->gpu-02/mlx5_1/P1 - Unexpected actual link speed 53.125", "gpu-02/U2/P1 - something is wrong"}
-	checktest.Judged(t, plan.Judge(fabric.New(of, p, onhost.Deps{}).Excluding([]string{"gpu-02"}), lookAt(t, s, of, p)), check.Passed, "", "")
 }
 
 // diagPort is a port as ibdiagnet's error lines have it.

@@ -52,6 +52,9 @@ func (n names) named(node string, number int, label string) (endpoint, bool) {
 	if all := n.paths[node]; len(all) > 0 {
 		return n.same(all, number, label)
 	}
+	if n.allows(strings.Replace(node, "/", " ", 1), 0) { // it left the subnet before iblinkinfo
+		return endpoint{name: node, adapter: true, other: true}, true
+	}
 	host, device, ok := strings.Cut(node, "/")
 	known, ours := n.nodes[short(host)]
 	if g := unit.FindStringSubmatch(node); g != nil {
