@@ -20,12 +20,12 @@ const remedySweep = "check that the subnet manager sweeps (opensm: sweep_interva
 // sweep sends one to each switch at least; each answer is one too, so that a manager that only
 // answers seems active. ibdiagnet queries SMInfo of each port that can be a subnet manager
 // ("SM Info retrieving"), so the master answers it once.
-func (g *Gate) judgeSweep(b *check.Builder, answers []answer, first, last, scans int) {
+func (g *Gate) judgeSweep(b *check.Builder, answers []answer, first, last int, scans uint64) {
 	from, to := answers[first], answers[last]
 	if !from.Answered || from.GUID != to.GUID { // no answer has no GUID
 		return
 	}
-	queries := uint64(scans)
+	queries := scans
 	for _, a := range answers[first+1 : last+1] {
 		if a.GUID == to.GUID {
 			queries++
