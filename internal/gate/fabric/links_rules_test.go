@@ -109,7 +109,7 @@ func TestAnAdditionalLinkOfOnePairIsNotTheUsualNumber(t *testing.T) {
 	suspects{"fabric": "13 links are up, the site expects 12"}.hold(t, j)
 }
 
-// Switches that are neither leaf nor spine of the site's nodes, and uplinks that do not divide, are no defects.
+// Switches that are neither leaf nor spine of the site's nodes, and uplinks that do not divide, pass.
 func TestLinksBetweenSwitches(t *testing.T) {
 	t.Parallel()
 	storageLeaf := func(s *subnet, of *site.Site) {

@@ -106,7 +106,7 @@ func TestNodesOfOthers(t *testing.T) {
 		}, check.Unobserved, "fabric", "their names are unknown"},
 		"one of them does not answer":               {all, func(s *subnet) { s.unanswered, s.silent = [2]int{1, 1}, []string{"storage-01 HCA-1"} }, check.Passed, "storage-01/HCA-1", "not answered"},
 		"one of them and an own do not answer":      {all, func(s *subnet) { s.unanswered[1], s.silent = 2, []string{"storage-01 HCA-1", "leaf-0"} }, check.Unobserved, "fabric", "1 queries of error counters"},
-		"one that is not named does not answer":     {all, func(s *subnet) { s.unanswered[1], s.silent = 2, []string{"storage-01 HCA-1"} }, check.Unobserved, "fabric", "1 queries of error counters"},
+		"an unnamed one does not answer":            {all, func(s *subnet) { s.unanswered[1], s.silent = 2, []string{"storage-01 HCA-1"} }, check.Unobserved, "fabric", "1 queries of error counters"},
 		"an own does not answer, none is of others": {all, func(s *subnet) { s.unanswered[0], s.silent = 1, []string{"gpu-01 mlx5_0"} }, check.Unobserved, "fabric", "1 queries of error counters"},
 		"none is allowed":                           {nil, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "is in the subnet, at leaf-1/port60, and neither the site's nor in its fabric.others"},
 		"one is not allowed":                        {all[:1], func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
