@@ -29,7 +29,7 @@ func commands() []command {
 		{"iblinkinfo", "iblinkinfo/line.txt", []string{"iblinkinfo", "-l"}},
 		{"ibqueryerrors", "ibqueryerrors/errors.txt", []string{"ibqueryerrors"}},
 		{"ibnetdiscover", "ibnetdiscover/subnet.txt", []string{"ibnetdiscover"}},
-		{"ibdiagnet", "ibdiagnet/ibdiagnet.log", []string{"ibdiagnet"}},
+		{"ibdiagnet", "ibdiagnet/ibdiagnet.log", []string{"ibdiagnet", "-o", "/var/tmp/firstlight-ibdiagnet"}},
 		{"sminfo", "sminfo/sminfo.txt", []string{"sminfo"}},
 		{"rdma-sysfs", "rdma-sysfs/attributes.txt", shell("grep -Hs . " + attributes + "; grep -rHvx 0000:0000:0000:0000:0000:0000:0000:0000 /sys/class/infiniband/*/ports/1/gids")},
 		{"rdma-counters", "rdma-counters/counters.txt", eachPort("ethtool", `ethtool -S "$netdev"; grep -Hs . "$hca"/ports/1/hw_counters/*`)},

@@ -41,7 +41,7 @@ func TestSudoersAllowTheCommandsOfTheGates(t *testing.T) {
 		}
 	}
 	want := []string{
-		`/usr/bin/ibdiagnet ""`, `/usr/sbin/iblinkinfo -l`, `/usr/sbin/ibqueryerrors --threshold-file /dev/null`, `/opt/ofed/sbin/sminfo ""`,
+		`/usr/bin/ibdiagnet -o /var/tmp/firstlight-ibdiagnet --screen_num_errs 1000000`, `/usr/sbin/iblinkinfo -l`, `/usr/sbin/ibqueryerrors --threshold-file /dev/null`, `/opt/ofed/sbin/sminfo ""`,
 		`/usr/bin/lspci -D -vvv -d \:\:0604`, `/usr/bin/dcgmi diag -r 3 -p pcie.h2d_d2h_single_pinned.min_pci_generation\=5 -j`, `/usr/bin/dmesg ""`,
 	}
 	if strings.Join(rules, "\n") != strings.Join(want, "\n") {

@@ -158,7 +158,7 @@ const (
 
 // Fabric has the settings of gate 2 that the profile does not have.
 type Fabric struct {
-	// Switches that the subnet must hold; their count enters the node total.
+	// Switches that the subnet must hold, by their node descriptions or GUIDs ("0x..."); their count enters the node total.
 	Switches []string `yaml:"switches" json:"switches"`
 	// HCAs are the compute-fabric device names a node ("mlx5_0"...). NCCL must
 	// use exactly these. A file may have patterns, which are replaced when it is read.

@@ -39,6 +39,9 @@ func TestSubnets(t *testing.T) {
 	if diff := cmp.Diff([]string{"mlx5_4", "mlx5_5", "mlx5_6", "mlx5_7"}, b.HCAs); diff != "" || b.Topology != site.FatTree || !slices.Equal(b.Others, []string{"ufm-*"}) || b.Design != "b.ibnetdiscover" {
 		t.Errorf("%s%+v", diff, b)
 	}
+	if byGUID, err := site.Parse("s.yaml", subnetsFile(t, strings.Replace(twoSubnets, "leaf-1", "0xFC6A1c0300b00580", 1))); err != nil || byGUID.Fabric.Subnets[0].Switches[0] != "0xFC6A1c0300b00580" {
+		t.Errorf("a switch by its GUID: %v %+v", err, byGUID)
+	}
 	if less := s.Without([]string{"gpu-02"}); less.OnSubnet(1).Fabric.Links != 13 || s.OnSubnet(1).Fabric.Links != 17 {
 		t.Errorf("without a node: %d links, with it %d", less.OnSubnet(1).Fabric.Links, s.OnSubnet(1).Fabric.Links)
 	}
@@ -55,6 +58,7 @@ func TestInvalidSubnets(t *testing.T) {
 		"one name twice":             {"rails-a", "rails-b", "duplicate value"},
 		"no adapters":                {"hcas: [mlx5_0, mlx5_1, mlx5_2, mlx5_3]", "hcas: []", "fabric.subnets.0.hcas: is empty"},
 		"no switches":                {"switches: [leaf-1, spine-1], links: 17}", "links: 17}", "fabric.subnets.0.switches: is empty"},
+		"a switch of no GUID":        {"switches: [leaf-1, spine-1], links: 17}", "switches: [leaf-1, 0xfc6a1c0300b00580g], links: 17}", "fabric.subnets.0.switches.1: invalid GUID"},
 		"too few links":              {"links: 17}", "links: 15}", "fabric.subnets.0.links: 15 is impossible: 4 nodes x 4 HCAs"},
 		"a port without an adapter":  {"mlx5_8:2", `":2"`, "fabric.subnets.1.port"},
 		"no port":                    {"mlx5_8:2", "mlx5_8:x", "fabric.subnets.1.port"},

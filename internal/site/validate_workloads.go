@@ -61,6 +61,14 @@ func (v *validator) subnet(at string, s *Site) {
 		v.add(at+".switches", "is empty: list the switches that the subnet must hold")
 	}
 	v.unique(at+".switches", f.Switches)
+	for i, name := range f.Switches {
+		if !strings.HasPrefix(name, "0x") {
+			continue
+		}
+		if id, err := strconv.ParseUint(name, 0, 64); err != nil || id == 0 {
+			v.add(fmt.Sprintf("%s.switches.%d", at, i), "invalid GUID %q: must be such as 0xfc6a1c0300b00580", name)
+		}
+	}
 	if least := len(s.Inventory.Nodes) * len(f.HCAs); f.Links < least {
 		v.add(at+".links", "%d is impossible: %d nodes x %d HCAs alone make %d", f.Links, len(s.Inventory.Nodes), len(f.HCAs), least)
 	}

@@ -31,13 +31,13 @@ type command struct {
 // commands of the gate, by the kind of their observations. ibqueryerrors and iblinkinfo scan the
 // whole subnet and ibdiagnet queries every port of it: a preflight does not run them.
 func (g *Gate) commands() map[string]command {
-	via, diagVia := g.via()
+	via, diagVia := g.viaOptions()
 	commands := map[string]command{
 		kindSM: {argv: append([]string{"sminfo"}, via...), root: true, parse: subnetManager, modules: []string{"ib_umad"}},
 		// Every nonzero counter: a host's threshold file would hide growth below its thresholds.
 		kindCounters: {argv: append([]string{"ibqueryerrors", "--threshold-file", "/dev/null"}, via...), root: true, parse: counters, trial: hostcommand.Installed("ibqueryerrors"), modules: []string{"ib_umad"}},
 		kindLinks:    {argv: append([]string{"iblinkinfo", "-l"}, via...), root: true, parse: links, trial: hostcommand.Installed("iblinkinfo"), modules: []string{"ib_umad"}},
-		kindDiag:     {argv: append([]string{"ibdiagnet"}, diagVia...), root: true, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
+		kindDiag:     {argv: append([]string{"ibdiagnet", "-o", g.diagDir(), screenOption, strconv.Itoa(screenErrors)}, diagVia...), root: true, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
 		kindPorts:    {argv: []string{"ibstat"}, parse: ports, modules: []string{"mlx5_ib"}},
 		kindVerbs:    {argv: verbsCommand(g.site.Fabric.HCAs), parse: details, modules: []string{"mlx5_ib", "ib_uverbs"}},
 	}
@@ -47,15 +47,26 @@ func (g *Gate) commands() map[string]command {
 	return commands
 }
 
-// via are the options of infiniband-diags and of ibdiagnet for the port by which the host sees the
-// subnet; none where it has one.
-func (g *Gate) via() (diags, ibdiagnet []string) {
-	v := g.site.Fabric.Via
+// viaOptions are the options of infiniband-diags and of ibdiagnet for the port by which the host sees the
+// subnet; none if the tools choose it.
+func (g *Gate) viaOptions() (diags, ibdiagnet []string) {
+	v := g.via
 	if v.HCA == "" {
 		return nil, nil
 	}
 	port := strconv.Itoa(v.Port)
 	return []string{"-C", v.HCA, "-P", port}, []string{"-i", v.HCA, "-p", port}
+}
+
+// diagDir is the directory of ibdiagnet's files. By default they replace those of the last run of another program in
+// /var/tmp/ibdiagnet2. Subnets are observed at the same time: each has a directory of its own. It does not depend on the
+// run, because a rule of sudoers has the whole command.
+func (g *Gate) diagDir() string {
+	const dir = "/var/tmp/firstlight-ibdiagnet"
+	if v := g.via; v.HCA != "" {
+		return fmt.Sprintf("%s-%s-%d", dir, v.HCA, v.Port)
+	}
+	return dir
 }
 
 // argv is the command line of a command on the site's hosts.
@@ -139,6 +150,7 @@ func counters(out ssh.Output) (any, error) {
 		}
 		err = complete(out, out.Exit == 0 || out.Exit == 1 && len(r.Ports) > 0)
 	}
+	r.CountUnanswered(out.Stderr)
 	return r, err
 }
 

@@ -31,7 +31,7 @@ func (s *subnet) ibnetdiscover() string {
 		if lines[node] == nil {
 			order = append(order, node)
 		}
-		lines[node] = append(lines[node], fmt.Sprintf("[%d]\t%q[%d]\t\t# %q lid 1 4xNDR\n", port, id(peer), peerPort, peer))
+		lines[node] = append(lines[node], fmt.Sprintf("[%d]\t%q[%d]\t\t# %q lid 1 4xNDR\n", port, id(peer), peerPort, s.called(peer)))
 	}
 	for _, l := range s.links {
 		if l.phys == "LinkUp" {
@@ -44,7 +44,7 @@ func (s *subnet) ibnetdiscover() string {
 		if strings.Contains(node, " ") {
 			kind, ports = "Ca", 1
 		}
-		fmt.Fprintf(&b, "\nvendid=0x2c9\n%s\t%d %q\t\t# %q\n%s", kind, ports, id(node), node, strings.Join(lines[node], ""))
+		fmt.Fprintf(&b, "\nvendid=0x2c9\n%s\t%d %q\t\t# %q\n%s", kind, ports, id(node), s.called(node), strings.Join(lines[node], ""))
 	}
 	return b.String()
 }

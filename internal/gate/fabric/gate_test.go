@@ -115,7 +115,7 @@ func TestEachDefect(t *testing.T) {
 		"subnet manager dead":         {func(s *subnet) { s.sms = map[string]string{"gpu-01": nobody, "gpu-02": nobody} }, "subnet manager", "no subnet manager answers"},
 		"subnet manager frozen":       {func(s *subnet) { s.tick = 0 }, "subnet manager", "stays at"},
 		// OpenSM counts its answers: it was active, by the gate's own queries.
-		"subnet manager that only answers":  {func(s *subnet) { s.tick = 2 }, "subnet manager", "does not sweep.*2 are answers to this gate"},
+		"subnet manager that only answers":  {func(s *subnet) { s.tick = 2 }, "subnet manager", "does not sweep.*3 are answers to this gate"},
 		"subnet manager that sweeps a part": {func(s *subnet) { s.tick = 4 }, "subnet manager", "a sweep of 3 switches"},
 		"subnet manager runs back":          {func(s *subnet) { s.tick = -1 }, "subnet manager", "stays at"},
 		"subnet manager standby": {func(s *subnet) {
@@ -368,7 +368,7 @@ func TestASoakWithoutASweepIsUnobserved(t *testing.T) {
 	if j := plan.Judge(fabric.New(of, p, onhost.Deps{}), obs); j.Verdict != check.Unobserved || !strings.Contains(j.Reason, "no sweep") {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
-	s.tick, of.Fabric.Soak = 5, site.Duration(2*time.Second) // 2 answers and a sweep of 3 switches
+	s.tick, of.Fabric.Soak = 6, site.Duration(2*time.Second) // answers to sminfo of 2 hosts and to ibdiagnet, and a sweep of 3 switches
 	if j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p)); j.Verdict != check.Passed {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/fabric"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -74,6 +75,48 @@ func TestTheShortestTimeThatShowsASweep(t *testing.T) {
 	}
 }
 
+// The master answers SMInfo to ibdiagnet too. On a subnet of one switch this answer was taken for a sweep: the counts
+// of sminfo on two hosts before and after the soak are n, n+1, n+3, n+4 then.
+func TestAnAnswerToIbdiagnetIsNotASweep(t *testing.T) {
+	t.Parallel()
+	of, p := declared()
+	of.Fabric.Switches, of.Fabric.HCAs, of.Fabric.Links = []string{"leaf-0"}, []string{"mlx5_0"}, 2
+	for sweeps, want := range map[int]check.Verdict{0: check.Failed, 1: check.Passed} {
+		s := newSubnet()
+		s.links = s.links[:2] // of mlx5_0 to leaf-0
+		s.summary = strings.NewReplacer(": 7", ": 3", ": 3", ": 1", ": 4", ": 2").Replace(s.summary)
+		s.sms = map[string]string{"gpu-01": strings.ReplaceAll(s.sms["gpu-01"], "%d", "100"), "gpu-02": strings.ReplaceAll(s.sms["gpu-02"], "%d", "101")}
+		obs := lookAt(t, s, of, p)
+		for i, activity := range []int{100, 101, 103 + sweeps, 104 + sweeps} {
+			obs = withActivity(t, obs, i, activity)
+		}
+		checktest.Judged(t, plan.Judge(fabric.New(of, p, onhost.Deps{}), obs), want, map[int]string{0: "subnet manager"}[sweeps], map[int]string{0: "does not sweep"}[sweeps])
+	}
+}
+
+// withActivity sets the activity count of the i-th answer of sminfo.
+func withActivity(t *testing.T, obs []check.Observation, i, activity int) []check.Observation {
+	t.Helper()
+	for at, o := range obs {
+		if o.Kind != "sminfo" {
+			continue
+		}
+		if i--; i >= 0 {
+			continue
+		}
+		info, err := check.Decode[infiniband.SMInfo](o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info.Activity = uint64(activity)
+		if obs[at], err = o.WithFigures(info); err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	return obs
+}
+
 // Adapters of a node that is left out may be on the subnet or not; more than these are foreign.
 func TestNodesThatAreLeftOut(t *testing.T) {
 	t.Parallel()
@@ -120,6 +163,42 @@ func TestWhatAnErrorOfIbdiagnetNames(t *testing.T) {
 	})
 	if found := judge(obs).Findings; len(found) != 1 {
 		t.Errorf("one line, one finding: %+v", found)
+	}
+}
+
+// A node that is left out may leave the subnet, and not answer: it may be restarted.
+func TestALeftOutNodeThatLeaves(t *testing.T) {
+	t.Parallel()
+	s := newSubnet()
+	s.nodes, s.left = [2]int{7, 5}, []string{"gpu-02 mlx5_0", "gpu-02 mlx5_1"}
+	s.unanswered, s.silent = [2]int{1, 0}, []string{"gpu-02 mlx5_0"}
+	of, p := declared()
+	obs := look(t, s)
+	if j := plan.Judge(fabric.New(of, p, onhost.Deps{}).Excluding([]string{"gpu-02"}), obs); j.Verdict != check.Passed || len(j.Findings) != 2 {
+		t.Errorf("%s: %+v", j.Verdict, j.Findings)
+	}
+	checktest.Judged(t, judge(obs), check.Failed, "gpu-02/mlx5_1", "left the subnet")
+	// older evidence has no names of those that left
+	obs = slices.DeleteFunc(obs, func(o check.Observation) bool { return o.Kind == "iblinkinfo after soak" })
+	checktest.Judged(t, judge(obs), check.Failed, "fabric", "2 nodes left the subnet during the soak (7, then 5)")
+}
+
+// ibdiagnet's files are in a directory of the gate: those of another program's last run are in /var/tmp/ibdiagnet2. The
+// remedy names it, also that of an older observation.
+func TestDirectoryOfIbdiagnet(t *testing.T) {
+	t.Parallel()
+	s := newSubnet()
+	s.errors["Discovery"] = []string{"something is wrong"}
+	all := look(t, s)
+	for command, dir := range map[string]string{"": "/var/tmp/firstlight-ibdiagnet", "ibdiagnet": "/var/tmp/ibdiagnet2"} {
+		obs := slices.Clone(all)
+		i := slices.IndexFunc(obs, func(o check.Observation) bool { return o.Kind == "ibdiagnet" })
+		if command != "" {
+			obs[i].Command = command
+		}
+		if j := judge(obs); len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Remedy, "("+dir+" on the host") {
+			t.Errorf("%s: %+v, want %s in the remedy", obs[i].Command, j.Findings, dir)
+		}
 	}
 }
 

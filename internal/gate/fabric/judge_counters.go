@@ -27,17 +27,13 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled t
 	if errBefore != nil || errAfter != nil {
 		return
 	}
-	complete := answered(b, first, before) && answered(b, last, after)
+	complete := g.answered(b, first, before, names) && g.answered(b, last, after, names)
 	took := last.At.Sub(first.At)
 	if soak := g.site.Fabric.Soak.D(); took < soak {
 		b.Unobserved(last.ID, "fabric", "run again (firstlight accept --from fabric); the whole soak is needed", "error counters were observed for %s, the site requires %s", took, soak)
 		return
 	}
-	if after.NodesChecked < before.NodesChecked {
-		b.Fail(last.ID, "fabric",
-			"find the missing nodes (iblinkinfo, ibstat on the hosts), reseat its cable, then run again: firstlight accept --from fabric",
-			"%d nodes left the subnet during the soak (%d, then %d)", before.NodesChecked-after.NodesChecked, before.NodesChecked, after.NodesChecked)
-	}
+	g.judgeLeft(b, obs, last, before, after, names)
 	was, now := index(before, names), index(after, names)
 	worst, unlimited := 0.0, growths{}
 	for _, port := range slices.Sorted(maps.Keys(union(was, now))) {
@@ -57,19 +53,26 @@ func (g *Gate) judgeCounters(b *check.Builder, obs []check.Observation, cabled t
 	b.Figure(check.Figure{Name: "ports watched", Value: float64(after.PortsChecked), Unit: "ports"}, check.Figure{Name: "largest increase beyond a limit", Value: worst, Unit: "errors", Limit: 0, Relation: "<=", Source: "profile fabric.counterLimits"})
 }
 
-// answered reports whether a reading has no failed queries, and lists every port that it counts.
-func answered(b *check.Builder, o check.Observation, r infiniband.ErrorReport) bool {
+// answered reports whether a reading has no failed queries of nodes that are judged, and lists every port that it counts.
+func (g *Gate) answered(b *check.Builder, o check.Observation, r infiniband.ErrorReport, names names) bool {
 	if n := r.Unlisted(); n > 0 {
 		b.Unobserved(o.ID, "fabric", remedySSH, "ibqueryerrors counts %d ports with errors and lists %d: its output has lost lines", r.BadPorts, len(r.Ports))
 		return false
 	}
-	if r.QueryFailures == 0 {
+	failures := r.QueryFailures
+	for _, description := range slices.Sorted(maps.Keys(r.Unanswered)) {
+		if end := names.node(description); end.other || g.leftOut(end.name) {
+			failures -= r.Unanswered[description]
+			b.Note(o.ID, end.name, remedyNotJudged, "%d queries of error counters of %s were not answered", r.Unanswered[description], description)
+		}
+	}
+	if failures <= 0 {
 		return true
 	}
 	b.Unobserved(o.ID, "fabric",
 		"find the nodes that do not answer (ibqueryerrors names them on stderr), update their firmware or reset them; then run again: firstlight accept --from fabric",
 		"%d queries of error counters were not answered; their ports are not listed",
-		r.QueryFailures)
+		failures)
 	return false
 }
 
@@ -79,7 +82,7 @@ type counts map[string]uint64
 func index(r infiniband.ErrorReport, names names) map[string]counts {
 	out := map[string]counts{}
 	for _, p := range r.Ports {
-		if end := names.end(p.GUID, p.Node, p.Port); !aggregation(p.Node) && !end.other {
+		if end := names.end(p.GUID, names.described(p.GUID, p.Node), p.Port); !aggregation(p.Node) && !end.other {
 			out[end.name] = p.Counters
 		}
 	}

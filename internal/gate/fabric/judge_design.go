@@ -91,6 +91,7 @@ func (g *Gate) compareDesign(b *check.Builder, obs []check.Observation, names na
 	if !ok {
 		return comparison{}, false
 	}
+	design, wired = names.netNodes(design), names.netNodes(wired)
 	descriptions := map[string]string{} // of the design, by GUID: a host that is down may have lost its own
 	for _, n := range design {
 		descriptions[n.ID] = n.Name

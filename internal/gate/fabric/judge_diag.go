@@ -9,7 +9,14 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
-const remedyDiag = "read ibdiagnet's own report (/var/tmp/ibdiagnet2 on the host that ran it), repair what it names; then run again: firstlight accept --from fabric"
+// remedyDiag names ibdiagnet's directory, which is in the command of the observation.
+func remedyDiag(o check.Observation) string {
+	dir, argv := "/var/tmp/ibdiagnet2", strings.Fields(o.Command) // its default
+	if i := slices.Index(argv, "-o"); i >= 0 && i+1 < len(argv) {
+		dir = argv[i+1]
+	}
+	return "read ibdiagnet's own report (" + dir + " on the host that ran it), repair what it names; then run again: firstlight accept --from fabric"
+}
 
 // ofSubnetManager are the stages whose errors the subnet manager causes: it assigns LIDs.
 var ofSubnetManager = []string{"Subnet Manager", "Lids Check"}
@@ -27,7 +34,7 @@ func (g *Gate) judgeDiag(b *check.Builder, obs []check.Observation, cabled topol
 	}
 	faulty := 0
 	for _, stage := range r.Stages {
-		stage.Errors -= g.errorsLeftOut(r, stage.Name, cabled, names) + errorsOfOthers(b, o, r, stage, cabled, names)
+		stage.Errors -= g.notJudged(b, o, r, stage, cabled, names)
 		if stage.Errors > 0 {
 			faulty += stage.Errors
 			g.diagErrors(b, o, r, stage, cabled, names)
@@ -40,33 +47,53 @@ func (g *Gate) judgeDiag(b *check.Builder, obs []check.Observation, cabled topol
 // closing is the last error line of a stage, about the stage as a whole.
 const closing = "finished with errors"
 
-// errorsOfOthers counts the error lines of a stage about links of others, and notes them.
-func errorsOfOthers(b *check.Builder, o check.Observation, r infiniband.DiagnetReport, stage infiniband.DiagnetStage, cabled topology, names names) int {
-	others, ended, ours := 0, 0, 0
+// screenErrors is the number of errors of a check that ibdiagnet prints: far more than the ports of a subnet. By
+// default it prints screenDefault and counts all ("Warnings and Errors Printing Policy" in its user manual).
+const (
+	screenOption  = "--screen_num_errs"
+	screenErrors  = 1_000_000
+	screenDefault = 5
+)
+
+// notJudged counts the errors of a stage about nodes of others, which it notes, and about nodes that are left out. If
+// the stage has no other errors, its last line counts as one of them.
+func (g *Gate) notJudged(b *check.Builder, o check.Observation, r infiniband.DiagnetReport, stage infiniband.DiagnetStage, cabled topology, names names) int {
+	theirs, ended, ours := 0, 0, 0
 	for _, e := range r.Errors {
 		if e.Section != stage.Name {
 			continue
 		}
-		switch link, _, other := linkOf(e, cabled, names); {
+		switch link, ok, other := linkOf(e, cabled, names); {
 		case other:
-			others++
+			theirs++
 			b.Note(o.ID, link, "tell those who operate it; the gate does not judge nodes of fabric.others", "ibdiagnet: %s", e.Text)
+		case ok && g.leftOut(link):
+			theirs++
 		case strings.Contains(e.Text, closing):
 			ended++
 		default:
 			ours++
 		}
 	}
-	if ours == 0 && others > 0 {
-		return min(stage.Errors, others+ended)
+	printed := theirs + ours
+	switch {
+	case theirs == 0:
+		return 0
+	case stage.Errors > printed && printed >= screenDefault && !strings.Contains(o.Command, screenOption):
+		b.Unobserved(o.ID, "ibdiagnet", "run again: firstlight accept --from fabric; ibdiagnet then runs with "+screenOption,
+			"ibdiagnet counts %d errors of stage %q and prints %d: the others may be the site's", stage.Errors, stage.Name, printed)
+		return stage.Errors - ours
+	case ours == 0:
+		return min(stage.Errors, theirs+ended)
+	default:
+		return theirs
 	}
-	return others
 }
 
 // diagErrors adds a finding for each link that a stage's error lines name, or one for the
 // stage if they name no link.
 func (g *Gate) diagErrors(b *check.Builder, o check.Observation, r infiniband.DiagnetReport, stage infiniband.DiagnetStage, cabled topology, names names) {
-	suspect, remedy := "fabric", remedyDiag
+	suspect, remedy := "fabric", remedyDiag(o)
 	if slices.Contains(ofSubnetManager, stage.Name) {
 		suspect, remedy = suspectSM, remedySM
 	}
@@ -96,7 +123,7 @@ func (g *Gate) diagErrors(b *check.Builder, o check.Observation, r infiniband.Di
 func linkOf(e infiniband.DiagnetError, cabled topology, names names) (link string, ok, other bool) {
 	var ends []endpoint
 	for _, p := range e.Ports {
-		if end, ok := names.port(p.NodeGUID, p.Port, p.Label); ok {
+		if end, ok := names.port(p); ok {
 			ends = append(ends, end)
 		}
 	}

@@ -16,6 +16,7 @@ func (g *Gate) judgeLinks(b *check.Builder, obs []check.Observation, names names
 	if !ok {
 		return cabled
 	}
+	ports = names.linkPorts(ports)
 	up := map[string]bool{}
 	before := b.Failures()
 	for _, p := range ports {
@@ -69,12 +70,12 @@ func (g *Gate) speed(b *check.Builder, o check.Observation, p infiniband.LinkPor
 	}
 }
 
-// switches judges the links between switches, of which the site declares only the number:
-// every pair of a leaf and a spine switch must have as many as most pairs have.
+// switches judges the links between switches, of which the site declares only the number: every pair of a leaf and
+// a spine switch must have as many as most pairs have. With a design, each cable is compared with it instead.
 func (g *Gate) switches(b *check.Builder, o check.Observation, ports []infiniband.LinkPort, names names) {
 	present := map[string]bool{}
 	edge := map[string]bool{}
-	between := map[[2]string]int{}
+	between := map[pair]int{}
 	for _, p := range ports {
 		if !names.declared[p.Node] {
 			continue
@@ -84,36 +85,73 @@ func (g *Gate) switches(b *check.Builder, o check.Observation, ports []infiniban
 		case peer.expected:
 			edge[p.Node] = true
 		case names.declared[p.Peer] && p.Up():
-			between[[2]string{p.Node, p.Peer}]++
+			between[pair{p.Node, p.Peer}]++
 		}
 	}
+	var leaves, others []string
 	for _, name := range g.site.Fabric.Switches {
-		if !present[name] {
-			b.Fail(o.ID, name, "check its power and cables, and its name in fabric.switches of the site", "switch %s is not in the subnet", name)
+		switch {
+		case !present[name]:
+			b.Fail(o.ID, name, "check its power and cables, and its description or GUID in fabric.switches of the site", "switch %s is not in the subnet", name)
+		case edge[name]:
+			leaves = append(leaves, name)
+		default:
+			others = append(others, name)
 		}
 	}
-	usual := usualCount(g.site.Fabric.Switches, edge, between)
-	for _, leaf := range g.site.Fabric.Switches {
-		for _, spine := range g.site.Fabric.Switches {
-			n := between[[2]string{leaf, spine}]
-			if !edge[leaf] || edge[spine] || !present[leaf] || !present[spine] || n >= usual {
-				continue
+	if g.site.Fabric.Design != "" {
+		return
+	}
+	spines := spinesOf(leaves, others, between)
+	usual, least := usualLinks(leaves, spines, between)
+	for _, leaf := range leaves {
+		for _, spine := range spines {
+			if n := between[pair{leaf, spine}]; n < least {
+				b.Fail(o.ID, leaf+" to "+spine, remedyLink, "%s and %s have %d links between them, other pairs have %d", leaf, spine, n, usual)
 			}
-			b.Fail(o.ID, leaf+" to "+spine, remedyLink, "%s and %s have %d links between them, other pairs have %d", leaf, spine, n, usual)
 		}
 	}
 }
 
-// usualCount is the number of links that most pairs of leaf and spine switches have; the
-// greater of two such numbers.
-func usualCount(switches []string, edge map[string]bool, between map[[2]string]int) int {
-	times := map[int]int{}
-	for _, leaf := range switches {
-		for _, spine := range switches {
-			if edge[leaf] && !edge[spine] {
-				times[between[[2]string{leaf, spine}]]++
+// pair is a leaf and a spine switch.
+type pair struct{ leaf, spine string }
+
+// spinesOf are the switches that have links to half of the leaves at least: the others are leaves without a node of the
+// site, or above the spines.
+func spinesOf(leaves, switches []string, between map[pair]int) []string {
+	return slices.DeleteFunc(slices.Clone(switches), func(name string) bool {
+		n := 0
+		for _, leaf := range leaves {
+			if between[pair{leaf, name}] > 0 {
+				n++
 			}
 		}
+		return n == 0 || 2*n < len(leaves)
+	})
+}
+
+// usualLinks is the number of links that most pairs have, and the least that one must have: fewer where the uplinks that
+// most leaves have cannot be the same to each spine (32 to 3 spines are 11, 11 and 10).
+func usualLinks(leaves, spines []string, between map[pair]int) (usual, least int) {
+	var pairs, uplinks []int
+	for _, leaf := range leaves {
+		all := 0
+		for _, spine := range spines {
+			n := between[pair{leaf, spine}]
+			pairs = append(pairs, n)
+			all += n
+		}
+		uplinks = append(uplinks, all)
+	}
+	usual = mostOften(pairs)
+	return usual, min(usual, mostOften(uplinks)/max(1, len(spines)))
+}
+
+// mostOften is the number that occurs most often; the greater of two such numbers, 0 of none.
+func mostOften(numbers []int) int {
+	times := map[int]int{}
+	for _, n := range numbers {
+		times[n]++
 	}
 	best := 0
 	for _, n := range slices.Sorted(maps.Keys(times)) {

@@ -9,7 +9,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 )
 
-const remedyStranger = "disconnect it, add it to inventory.nodes, fabric.hcas or fabric.switches of the site, or, if it is of others (UFM, storage, login nodes), to fabric.others"
+const remedyStranger = "disconnect it, add it to inventory.nodes, fabric.hcas or fabric.switches (a switch may be given by its GUID) of the site, or, if it is of others (UFM, storage, login nodes), to fabric.others"
 
 // judgeStrangers fails nodes of the subnet that are neither the site's nor in its fabric.others.
 func (g *Gate) judgeStrangers(b *check.Builder, o check.Observation, ports []infiniband.LinkPort, names names) {

@@ -34,6 +34,10 @@ func (g *Gate) judgeSM(b *check.Builder, obs []check.Observation) int {
 		byHost[o.Target] = append(byHost[o.Target], len(all))
 		all = append(all, answer{info, o})
 	}
+	var scans uint64
+	for range check.OfKind(obs, kindDiag) {
+		scans++
+	}
 	masters := map[string]answer{}
 	for _, name := range g.asked {
 		answers := byHost[name]
@@ -46,7 +50,7 @@ func (g *Gate) judgeSM(b *check.Builder, obs []check.Observation) int {
 			}
 		}
 		if len(answers) >= 2 {
-			g.judgeSweep(b, all, answers[0], answers[len(answers)-1])
+			g.judgeSweep(b, all, answers[0], answers[len(answers)-1], scans)
 		}
 	}
 	if len(masters) > 1 {

@@ -13,17 +13,19 @@ const sweepInterval = 10 * time.Second
 const remedySweep = "check that the subnet manager sweeps (opensm: sweep_interval is not 0, \"SUBNET UP\" in its log after a change; its host is not overloaded), restart it, then run again: firstlight accept --from fabric"
 
 // judgeSweep requires that a master works between the first and the last of its answers to one
-// host. answers are those to all hosts, in the order of the queries.
+// host. answers are those to all hosts, in the order of the queries; scans is the number of runs of
+// ibdiagnet, which are all between the two.
 //
 // The activity count of OpenSM is the number of management datagrams that it has sent. A light
 // sweep sends one to each switch at least; each answer is one too, so that a manager that only
-// answers seems active.
-func (g *Gate) judgeSweep(b *check.Builder, answers []answer, first, last int) {
+// answers seems active. ibdiagnet queries SMInfo of each port that can be a subnet manager
+// ("SM Info retrieving"), so the master answers it once.
+func (g *Gate) judgeSweep(b *check.Builder, answers []answer, first, last int, scans uint64) {
 	from, to := answers[first], answers[last]
 	if !from.Answered || from.GUID != to.GUID { // no answer has no GUID
 		return
 	}
-	var queries uint64
+	queries := scans
 	for _, a := range answers[first+1 : last+1] {
 		if a.GUID == to.GUID {
 			queries++

@@ -1,6 +1,8 @@
 package fabric_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +107,80 @@ func TestAnAdditionalLinkOfOnePairIsNotTheUsualNumber(t *testing.T) {
 		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 	suspects{"fabric": "13 links are up, the site expects 12"}.hold(t, j)
+}
+
+// Switches that are neither leaf nor spine of the site's nodes, and uplinks that do not divide, pass.
+func TestLinksBetweenSwitches(t *testing.T) {
+	t.Parallel()
+	storageLeaf := func(s *subnet, of *site.Site) {
+		s.guids["leaf-9"] = 0xa088c20300d90000
+		s.link("leaf-9", 33, "spine-0", 9)
+		of.Fabric.Switches, of.Fabric.Links = append(of.Fabric.Switches, "leaf-9"), of.Fabric.Links+1
+		s.nodes, s.summary = [2]int{8, 8}, strings.NewReplacer(": 7", ": 8", ": 3", ": 4").Replace(s.summary)
+	}
+	// five uplinks of each leaf to two spines
+	unequal := func(s *subnet, of *site.Site) {
+		s.guids["spine-1"] = 0xa088c20300d90000
+		for port, spines := range []string{"10", "01", "10", "01"} { // of leaf-0 and leaf-1; each has one to spine-0 already
+			for leaf := range 2 {
+				s.link("leaf-"+string(rune('0'+leaf)), 40+port, "spine-"+string(spines[leaf]), 40+10*leaf+port)
+			}
+		}
+		of.Fabric.Switches, of.Fabric.Links = append(of.Fabric.Switches, "spine-1"), of.Fabric.Links+8
+		s.nodes, s.summary = [2]int{8, 8}, strings.NewReplacer(": 7", ": 8", ": 3", ": 4").Replace(s.summary)
+	}
+	down := func(end string) func(*subnet) {
+		return func(s *subnet) {
+			i := slices.IndexFunc(s.links, func(l *cable) bool { return l.a+" "+l.b == end })
+			s.links[i].state, s.links[i].phys = "Down", "Polling"
+		}
+	}
+	for name, tt := range map[string]struct {
+		shape   func(*subnet, *site.Site)
+		spoil   func(*subnet)
+		verdict check.Verdict
+		suspect string
+		message string
+	}{
+		"a leaf without a node of the site":                  {storageLeaf, func(*subnet) {}, check.Passed, "", ""},
+		"a leaf without a node of the site, an uplink down":  {storageLeaf, down("leaf-1 spine-0"), check.Failed, "leaf-1 to spine-0", "have 0 links between them, other pairs have 1"},
+		"the leaf without a node of the site has no uplinks": {storageLeaf, down("leaf-9 spine-0"), check.Failed, "fabric", "6 links are up, the site expects 7"},
+		"uplinks that do not divide":                         {unequal, func(*subnet) {}, check.Passed, "", ""},
+		"uplinks that do not divide, one of two down":        {unequal, down("leaf-0 spine-1"), check.Failed, "leaf-0 to spine-1", "have 1 links between them, other pairs have 3"},
+		"uplinks that do not divide, one of three down":      {unequal, down("leaf-0 spine-0"), check.Failed, "fabric", "13 links are up, the site expects 14"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSubnet()
+			of, p := declared()
+			tt.shape(s, of)
+			tt.spoil(s)
+			checktest.Judged(t, plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p)), tt.verdict, tt.suspect, tt.message)
+		})
+	}
+}
+
+// With a design, each cable is compared with it: pairs of switches may have any number of links.
+func TestLinksBetweenSwitchesAsDesigned(t *testing.T) {
+	t.Parallel()
+	s := newSubnet()
+	of, p := declared()
+	s.guids["spine-1"] = 0xa088c20300d90000
+	for port, ends := range [][2]string{{"leaf-0", "spine-0"}, {"leaf-1", "spine-0"}, {"leaf-0", "spine-1"}, {"leaf-0", "spine-1"}, {"leaf-1", "spine-1"}} {
+		s.link(ends[0], 40+port, ends[1], 40+port)
+	}
+	of.Fabric.Switches, of.Fabric.Links = append(of.Fabric.Switches, "spine-1"), of.Fabric.Links+5
+	s.nodes, s.summary = [2]int{8, 8}, strings.NewReplacer(": 7", ": 8", ": 3", ": 4").Replace(s.summary)
+	judged := func() check.Judgement { return plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, s, of, p)) }
+	checktest.Judged(t, judged(), check.Failed, "leaf-1 to spine-1", "have 1 links between them, other pairs have 2")
+	of.Fabric.Design = filepath.Join(t.TempDir(), "design.txt")
+	if err := os.WriteFile(of.Fabric.Design, []byte(s.ibnetdiscover()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	checktest.Judged(t, judged(), check.Passed, "", "")
+	l := s.links[len(s.links)-1]
+	l.state, l.phys = "Down", "Polling"
+	checktest.Judged(t, judged(), check.Failed, "leaf-1/port44", "missing cable")
 }
 
 // A counter whose maximum is not known is judged by its growth alone.

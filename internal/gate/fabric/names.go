@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -17,11 +18,16 @@ type names struct {
 	adapters map[uint64]string // "gpu-02/mlx5_3"
 	switches map[uint64]string
 	nodes    map[string]string // inventory name by short lower-case name
-	declared map[string]bool   // switches of the site
+	declared map[string]bool   // switches of the site, as fabric.switches has them
+	byGUID   map[uint64]string // those that it has by GUID
 	// others are the site's patterns and GUIDs of other nodes of the subnet, foreign those found, by
 	// GUID.
 	others  []string
 	foreign map[uint64]string
+	// paths are the nodes of the subnet by the name that ibdiagnet gives them, hosts those of a host, and ports the
+	// highest port that iblinkinfo lists of a node.
+	paths, hosts map[string][]described
+	ports        map[uint64]int
 }
 
 // endpoint is one end of a link.
@@ -36,12 +42,16 @@ type endpoint struct {
 
 // names collects the names from the observations.
 func (g *Gate) names(obs []check.Observation) names {
-	n := names{adapters: map[uint64]string{}, switches: map[uint64]string{}, nodes: map[string]string{}, declared: map[string]bool{}, others: g.site.Fabric.Others, foreign: map[uint64]string{}}
+	n := names{adapters: map[uint64]string{}, switches: map[uint64]string{}, nodes: map[string]string{}, declared: map[string]bool{}, byGUID: map[uint64]string{}, others: g.site.Fabric.Others, foreign: map[uint64]string{},
+		paths: map[string][]described{}, hosts: map[string][]described{}, ports: map[uint64]int{}}
 	for _, node := range slices.Concat(g.site.NodeNames(), g.site.Inventory.LeftOut) {
 		n.nodes[short(node)] = node
 	}
 	for _, name := range g.site.Fabric.Switches {
 		n.declared[name] = true
+		if id, ok := guid(name); ok && strings.HasPrefix(name, "0x") {
+			n.byGUID[id] = name
+		}
 	}
 	for _, o := range check.OfKind(obs, kindPorts) {
 		adapters, err := check.Decode[[]infiniband.HCA](o)
@@ -60,12 +70,16 @@ func (g *Gate) names(obs []check.Observation) names {
 		if err != nil {
 			continue // reported by judgeLinks
 		}
-		for _, p := range ports {
+		for _, p := range n.linkPorts(ports) {
 			if id, ok := guid(p.GUID); ok && n.declared[p.Node] {
 				n.switches[id] = p.Node
 			}
 			n.addForeign(p.GUID, p.Node)
 			n.addForeign(p.PeerGUID, p.Peer)
+			n.addPath(p.GUID, p.Node, p.Port)
+			if p.Peer != "" {
+				n.addPath(p.PeerGUID, p.Peer, p.PeerPort)
+			}
 		}
 	}
 	return n
@@ -95,6 +109,32 @@ func (n names) allows(description string, id uint64) bool {
 	})
 }
 
+// described is a node's description, or its GUID as fabric.switches has it: switches without MLNX-OS may all have the
+// description "Quantum Mellanox Technologies".
+func (n names) described(guidText, description string) string {
+	id, _ := guid(guidText)
+	return cmp.Or(n.byGUID[id], description)
+}
+
+// linkPorts are ports with the names of the site's switches in place of their descriptions.
+func (n names) linkPorts(ports []infiniband.LinkPort) []infiniband.LinkPort {
+	out := slices.Clone(ports)
+	for i, p := range out {
+		out[i].Node, out[i].Peer = n.described(p.GUID, p.Node), n.described(p.PeerGUID, p.Peer)
+	}
+	return out
+}
+
+// netNodes are nodes of ibnetdiscover with such names; the ID of one has its GUID ("S-fc6a1c0300b00580").
+func (n names) netNodes(nodes []infiniband.NetNode) []infiniband.NetNode {
+	out := slices.Clone(nodes)
+	for i, node := range out {
+		_, digits, _ := strings.Cut(node.ID, "-")
+		out[i].Name = n.described("0x"+digits, node.Name)
+	}
+	return out
+}
+
 // end names one end of a link: "gpu-02/mlx5_3", "leaf-3/port5".
 func (n names) end(guidText, description string, port int) endpoint {
 	id, _ := guid(guidText)
@@ -108,7 +148,7 @@ func (n names) end(guidText, description string, port int) endpoint {
 		return endpoint{name: fmt.Sprintf("%s/port%d", description, port)}
 	}
 	host, device, found := strings.Cut(description, " ")
-	if !found {
+	if !found || strings.Contains(device, " ") { // "Quantum Mellanox Technologies" is not an adapter of a host Quantum
 		return endpoint{name: fmt.Sprintf("%s/port%d", description, port)}
 	}
 	if known, ok := n.nodes[short(host)]; ok {
@@ -117,9 +157,12 @@ func (n names) end(guidText, description string, port int) endpoint {
 	return endpoint{name: host + "/" + device, adapter: true}
 }
 
-// port names a port by the GUID of its node and its number.
-func (n names) port(guidText string, number int, label string) (endpoint, bool) {
-	id, ok := guid(guidText)
+// port names a port of an error of ibdiagnet.
+func (n names) port(p infiniband.DiagnetPort) (endpoint, bool) {
+	if p.Node != "" {
+		return n.named(p.Node, p.Port, p.Label)
+	}
+	id, ok := guid(p.NodeGUID)
 	if !ok {
 		return endpoint{}, false
 	}
@@ -130,10 +173,10 @@ func (n names) port(guidText string, number int, label string) (endpoint, bool) 
 		return endpoint{name: name, adapter: true, expected: true}, true
 	}
 	name, ok := n.switches[id]
-	if ok && number > 0 {
+	if number := n.number(id, p.Port, p.Label); ok && number > 0 {
 		return endpoint{name: fmt.Sprintf("%s/port%d", name, number)}, true
 	}
-	return endpoint{name: name + "/" + label}, ok
+	return endpoint{name: name + "/" + p.Label}, ok
 }
 
 // aggregation reports whether a node is a switch's internal SHARP adapter, which has no cable.

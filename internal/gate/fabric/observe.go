@@ -19,7 +19,8 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err := g.askSM(ctx, rec); err != nil {
 		return err
 	}
-	if err := g.run(ctx, rec, kindCounters, host); err != nil {
+	before, err := g.observe(ctx, rec, kindCounters, kindCounters, host)
+	if err != nil {
 		return err
 	}
 	soakCtx, stop := context.WithCancel(ctx)
@@ -45,8 +46,14 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if err := <-soaked; err != nil {
 		return fmt.Errorf("soak: %w", err)
 	}
-	if err := g.run(ctx, rec, kindCounters, host); err != nil {
+	after, err := g.observe(ctx, rec, kindCounters, kindCounters, host)
+	if err != nil {
 		return err
+	}
+	if left(before, after) > 0 {
+		if _, err := g.observe(ctx, rec, kindLinks, kindLinksAfter, host); err != nil {
+			return err
+		}
 	}
 	return g.askSM(ctx, rec)
 }
@@ -60,19 +67,25 @@ func (g *Gate) askSM(ctx context.Context, rec check.Recorder) error {
 	return nil
 }
 
-// run records one command's output with its figures or error. Its error is the recorder's.
 func (g *Gate) run(ctx context.Context, rec check.Recorder, kind, host string) error {
-	c := g.commands()[kind]
+	_, err := g.observe(ctx, rec, kind, kind, host)
+	return err
+}
+
+// observe records the output of the command of a kind as an observation of kind, with its figures or error, and
+// returns the figures. Its error is the recorder's.
+func (g *Gate) observe(ctx context.Context, rec check.Recorder, command, kind, host string) (any, error) {
+	c := g.commands()[command]
 	argv := g.argv(c)
 	line := strings.Join(argv, " ")
 	attempt := check.Observer{Recorder: rec, Clock: g.deps.Clock}.Begin(kind, host, line)
 	out, err := g.deps.Hosts.Run(ctx, host, argv...)
 	if err != nil {
-		return attempt.Record(nil, err)
+		return nil, attempt.Record(nil, err)
 	}
 	figures, err := c.parse(out)
 	if err != nil {
 		err = fmt.Errorf("cannot read the output of %s on %s (exit code %d): %w", line, host, out.Exit, err)
 	}
-	return attempt.Raw(onhost.Raw(out)).Exit(out.Exit).Record(figures, err)
+	return figures, attempt.Raw(onhost.Raw(out)).Exit(out.Exit).Record(figures, err)
 }

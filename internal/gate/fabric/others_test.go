@@ -11,6 +11,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
+	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
 
 // withOthers adds a UFM host, and a storage server with a port of a lower rate.
@@ -49,9 +50,67 @@ func TestNodesOfOthers(t *testing.T) {
 		"ibdiagnet names the switch port of their link": {all, func(s *subnet) {
 			s.errors["Speed / Width checks"] = []string{s.diagPort("leaf-1", 60) + " - something is wrong"}
 		}, check.Passed, "storage-01/HCA-1", "ibdiagnet: "},
-		"none is allowed":    {nil, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "is in the subnet, at leaf-1/port60, and neither the site's nor in its fabric.others"},
-		"one is not allowed": {all[:1], func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
-		"another GUID":       {[]string{"ufm-* *", "0xb8599f0300110021"}, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
+		"ibdiagnet names their adapter by its description": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"storage-01/HCA-1/P1 - something is wrong"}
+		}, check.Passed, "storage-01/HCA-1", "ibdiagnet: "},
+		"ibdiagnet names their host": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"Link: storage-01/U1/P1<-->" + s.diagPort("leaf-1", 60) + " - Unexpected actual link speed 53.125"}
+		}, check.Passed, "storage-01/U1", "ibdiagnet: "},
+		"ibdiagnet names the switch port of their link by its label": {all, func(s *subnet) {
+			s.errors["Port Counters"] = []string{s.diagPort("leaf-1", 1) + "/30/2 - \"symbol_error_counter\" increased during the run"}
+		}, check.Passed, "storage-01/HCA-1", "ibdiagnet: "},
+		"ibdiagnet names the label of an own link": {all, func(s *subnet) {
+			s.errors["Port Counters"] = []string{s.diagPort("leaf-1", 1) + "/1/2 - \"symbol_error_counter\" increased during the run"}
+		}, check.Failed, "gpu-02/mlx5_1", "ibdiagnet: "},
+		"ibdiagnet names the label of a switch with more ports": {all, func(s *subnet) {
+			s.link("leaf-1", 70, "spine-0", 70)
+			s.errors["Port Counters"] = []string{s.diagPort("leaf-1", 1) + "/30/2 - \"symbol_error_counter\" increased during the run"}
+		}, check.Failed, "leaf-1/P1/30/2", "ibdiagnet: "},
+		"ibdiagnet names an own adapter by its description": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"gpu-02/mlx5_1/P1 - something is wrong"}
+		}, check.Failed, "gpu-02/mlx5_1", "ibdiagnet: "},
+		"ibdiagnet names an own host": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"gpu-02/U1/P1 - something is wrong"}
+		}, check.Failed, "gpu-02/U1", "ibdiagnet: "},
+		"a host has adapters of others and of the site": {append(all, "* mlx5_8"), func(s *subnet) {
+			s.guids["gpu-02 mlx5_8"] = 0xb0
+			s.link("gpu-02 mlx5_8", 1, "leaf-0", 40)
+			s.summary = strings.Replace(s.summary, "Adapters     : 6", "Adapters     : 7", 1)
+			s.errors["Virtualization"] = []string{"gpu-02/U1/P1 - something is wrong"}
+		}, check.Failed, "gpu-02/U1", "ibdiagnet: "},
+		"ibdiagnet names one of them that left": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"ufm-02/mlx5_0/P1 - something is wrong"}
+		}, check.Passed, "ufm-02/mlx5_0", "ibdiagnet: "},
+		"ibdiagnet names a host that is not on the subnet": {all, func(s *subnet) {
+			s.errors["Virtualization"] = []string{"storage-02/mlx5_0/P1 - something is wrong"}
+		}, check.Failed, "fabric", "something is wrong"},
+		"one of them leaves": {all, func(s *subnet) {
+			s.nodes, s.left = [2]int{9, 8}, []string{"ufm-01 mlx5_0"}
+		}, check.Passed, "ufm-01/mlx5_0", "left the subnet"},
+		"an own node leaves, too": {all, func(s *subnet) {
+			s.nodes, s.left = [2]int{9, 7}, []string{"ufm-01 mlx5_0", "gpu-02 mlx5_1"}
+		}, check.Failed, "gpu-02/mlx5_1", "left the subnet"},
+		"an own node leaves":   {all, func(s *subnet) { s.nodes, s.left = [2]int{9, 8}, []string{"gpu-02 mlx5_1"} }, check.Failed, "gpu-02/mlx5_1", "left the subnet"},
+		"an own switch leaves": {all, func(s *subnet) { s.nodes, s.left = [2]int{9, 8}, []string{"spine-0"} }, check.Failed, "spine-0", "left the subnet"},
+		"a node leaves and returns": {all, func(s *subnet) { s.nodes = [2]int{9, 8} }, check.Unobserved, "fabric",
+			"1 nodes left the subnet during the soak (9, then 8), and iblinkinfo does not show which ones"},
+		"names of those that left are unknown": {all, func(s *subnet) {
+			s.nodes = [2]int{9, 8}
+			healthy, calls := s.iblinkinfo(), 0
+			s.instead["gpu-01 iblinkinfo"] = func() (ssh.Output, error) {
+				if calls++; calls > 1 {
+					return ssh.Output{}, errGone
+				}
+				return ssh.Output{Stdout: []byte(healthy)}, nil
+			}
+		}, check.Unobserved, "fabric", "their names are unknown"},
+		"one of them does not answer":               {all, func(s *subnet) { s.unanswered, s.silent = [2]int{1, 1}, []string{"storage-01 HCA-1"} }, check.Passed, "storage-01/HCA-1", "not answered"},
+		"one of them and an own do not answer":      {all, func(s *subnet) { s.unanswered[1], s.silent = 2, []string{"storage-01 HCA-1", "leaf-0"} }, check.Unobserved, "fabric", "1 queries of error counters"},
+		"an unnamed one does not answer":            {all, func(s *subnet) { s.unanswered[1], s.silent = 2, []string{"storage-01 HCA-1"} }, check.Unobserved, "fabric", "1 queries of error counters"},
+		"an own does not answer, none is of others": {all, func(s *subnet) { s.unanswered[0], s.silent = 1, []string{"gpu-01 mlx5_0"} }, check.Unobserved, "fabric", "1 queries of error counters"},
+		"none is allowed":                           {nil, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "is in the subnet, at leaf-1/port60, and neither the site's nor in its fabric.others"},
+		"one is not allowed":                        {all[:1], func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
+		"another GUID":                              {[]string{"ufm-* *", "0xb8599f0300110021"}, func(*subnet) {}, check.Failed, "storage-01/HCA-1", "fabric.others"},
 		"one more that iblinkinfo does not list": {all, func(s *subnet) {
 			s.summary = strings.Replace(s.summary, "Adapters     : 6", "Adapters     : 7", 1)
 		}, check.Failed, "fabric", "3 switches and 7 adapters, 2 of them of others"},
@@ -119,17 +178,7 @@ func TestErrorsBesideThoseOfOthers(t *testing.T) {
 			s.errors[stage] = tt.lines
 			of, p := declared()
 			of.Fabric.Others = []string{"ufm-* *", "storage-*"}
-			obs := look(t, s)
-			i := slices.IndexFunc(obs, func(o check.Observation) bool { return o.Kind == "ibdiagnet" })
-			report, err := check.Decode[infiniband.DiagnetReport](obs[i])
-			if err != nil {
-				t.Fatal(err)
-			}
-			at := slices.IndexFunc(report.Stages, func(s infiniband.DiagnetStage) bool { return s.Name == stage })
-			report.Stages[at].Errors = tt.counted
-			if obs[i], err = obs[i].WithFigures(report); err != nil {
-				t.Fatal(err)
-			}
+			obs := counting(t, look(t, s), stage, tt.counted)
 			j := plan.Judge(fabric.New(of, p, onhost.Deps{}), obs)
 			if (j.Verdict == check.Passed) != (tt.suspect == "") || tt.suspect != "" && j.Findings[0].Suspect != tt.suspect {
 				t.Errorf("%s: %s %+v", j.Verdict, j.Reason, j.Findings)
@@ -141,6 +190,21 @@ func TestErrorsBesideThoseOfOthers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// counting sets the number of errors in ibdiagnet's row of a stage.
+func counting(t *testing.T, obs []check.Observation, stage string, errors int) []check.Observation {
+	t.Helper()
+	i := slices.IndexFunc(obs, func(o check.Observation) bool { return o.Kind == "ibdiagnet" })
+	report, err := check.Decode[infiniband.DiagnetReport](obs[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	report.Stages[slices.IndexFunc(report.Stages, func(s infiniband.DiagnetStage) bool { return s.Name == stage })].Errors = errors
+	if obs[i], err = obs[i].WithFigures(report); err != nil {
+		t.Fatal(err)
+	}
+	return obs
 }
 
 // diagPort is a port as ibdiagnet's error lines have it.

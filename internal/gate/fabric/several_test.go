@@ -107,6 +107,38 @@ func (a *asked) Run(_ context.Context, host string, argv ...string) (ssh.Output,
 	return ssh.Output{}, errors.New("no host")
 }
 
+// Without subnets, too, the tools see the subnet through an adapter of fabric.hcas: the first device of the host, which
+// they take by themselves, may be on a storage network. It is not named where it is of fabric.hcas.
+func TestTheSubnetIsSeenThroughItsAdapters(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		hcas []string
+		host string
+		want string // of sminfo and ibdiagnet
+	}{
+		"the first device":        {[]string{"mlx5_0", "mlx5_1"}, "gpu-01", "gpu-01 sminfo; gpu-01 ibdiagnet -o /var/tmp/firstlight-ibdiagnet --screen_num_errs 1000000"},
+		"later devices":           {[]string{"mlx5_4", "mlx5_7"}, "gpu-01", "gpu-01 sminfo -C mlx5_4 -P 1; gpu-01 ibdiagnet -o /var/tmp/firstlight-ibdiagnet-mlx5_4-1 --screen_num_errs 1000000 -i mlx5_4 -p 1"},
+		"a host of another group": {[]string{"mlx5_4", "mlx5_7"}, "cpu-01", "cpu-01 sminfo; cpu-01 ibdiagnet -o /var/tmp/firstlight-ibdiagnet --screen_num_errs 1000000"},
+	} {
+		s, p := declared()
+		s.Fabric.HCAs, s.Reach.SSH.FabricHost = tt.hcas, tt.host
+		hosts := &asked{}
+		g := fabric.New(s, p, onhost.Deps{Hosts: hosts, Wait: func(context.Context, time.Duration) error { return nil }})
+		if err := g.Observe(t.Context(), &book{}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(tt.want, "; ") {
+			if !slices.Contains(hosts.lines, line) {
+				t.Errorf("%s: %q is not in %q", name, line, hosts.lines)
+			}
+			_, command, _ := strings.Cut(line, " ")
+			if !slices.ContainsFunc(g.RootCommands(), func(argv []string) bool { return strings.Join(argv, " ") == command }) {
+				t.Errorf("%s: %q is not in the commands of sudoers: %q", name, command, g.RootCommands())
+			}
+		}
+	}
+}
+
 // The tools of the fabric see each subnet through its own port.
 func TestSubnetsAreSeenThroughTheirPorts(t *testing.T) {
 	t.Parallel()
@@ -118,11 +150,11 @@ func TestSubnetsAreSeenThroughTheirPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	for _, via := range [][2]string{{"-C mlx5_0 -P 1", "-i mlx5_0 -p 1"}, {"-C mlx5_8 -P 2", "-i mlx5_8 -p 2"}} {
+	for _, via := range [][3]string{{"-C mlx5_0 -P 1", "-i mlx5_0 -p 1", "mlx5_0-1"}, {"-C mlx5_8 -P 2", "-i mlx5_8 -p 2", "mlx5_8-2"}} {
 		for range 2 {
 			want = append(want, "gpu-01 sminfo "+via[0], "gpu-02 sminfo "+via[0], "gpu-01 ibqueryerrors --threshold-file /dev/null "+via[0])
 		}
-		want = append(want, "gpu-01 iblinkinfo -l "+via[0], "gpu-01 ibdiagnet "+via[1])
+		want = append(want, "gpu-01 iblinkinfo -l "+via[0], "gpu-01 ibdiagnet -o /var/tmp/firstlight-ibdiagnet-"+via[2]+" --screen_num_errs 1000000 "+via[1])
 	}
 	slices.Sort(want)
 	slices.Sort(hosts.lines)

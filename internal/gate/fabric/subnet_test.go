@@ -31,6 +31,10 @@ type subnet struct {
 	nodes [2]int
 	// unanswered are queries of counters that fail, before and after the soak.
 	unanswered [2]int
+	// silent are the nodes of these queries, by description.
+	silent []string
+	// left are nodes that iblinkinfo does not list after the soak, by description.
+	left []string
 	// unlisted are ports with errors that ibqueryerrors counts and its output lacks, before and after the soak.
 	unlisted [2]int
 	sms      map[string]string // answer of sminfo by host; %d is the activity count
@@ -49,6 +53,8 @@ type subnet struct {
 	summary string
 	// guids by node description.
 	guids map[string]uint64
+	// description of a switch, where it is another than its name here.
+	description map[string]string
 	// instead answers in place of a tool: by "host tool".
 	instead map[string]func() (ssh.Output, error)
 
@@ -128,9 +134,9 @@ func (s *subnet) Run(_ context.Context, host string, argv ...string) (ssh.Output
 		}
 		return ssh.Output{Stdout: []byte(text)}, nil
 	case "iblinkinfo":
-		return ssh.Output{Stdout: []byte(s.iblinkinfo())}, nil
+		return ssh.Output{Stdout: []byte(s.iblinkinfoAfter(n - 1))}, nil
 	case "ibqueryerrors":
-		return ssh.Output{Stdout: []byte(s.ibqueryerrors(n - 1)), Exit: 1}, nil
+		return ssh.Output{Stdout: []byte(s.ibqueryerrors(n - 1)), Stderr: []byte(s.warnings(n - 1)), Exit: 1}, nil
 	case "ibnetdiscover":
 		return ssh.Output{Stdout: []byte(s.ibnetdiscover())}, nil
 	case "ibdiagnet":
@@ -144,21 +150,45 @@ func (s *subnet) Run(_ context.Context, host string, argv ...string) (ssh.Output
 	}
 }
 
+func (s *subnet) called(node string) string { return cmp.Or(s.description[node], node) }
+
 func (s *subnet) iblinkinfo() string {
 	var b strings.Builder
 	line := func(l *cable, node string, port int, peer string, peerPort int) {
 		if l.phys != "LinkUp" {
-			fmt.Fprintf(&b, "0x%016x \"%30s\" %6d %4d[  ] ==(                %s/ %s)==>             [  ] \"\" ( )\n", s.guids[node], node, 9, port, l.state, l.phys)
+			fmt.Fprintf(&b, "0x%016x \"%30s\" %6d %4d[  ] ==(                %s/ %s)==>             [  ] \"\" ( )\n", s.guids[node], s.called(node), 9, port, l.state, l.phys)
 			return
 		}
 		fmt.Fprintf(&b, "0x%016x \"%30s\" %6d %4d[  ] ==( %dX %13g Gbps %s/  %s)==>  0x%016x %6d %4d[  ] \"%s\" ( )\n",
-			s.guids[node], node, 9, port, l.width, l.lane, l.state, l.phys, s.guids[peer], 10, peerPort, peer)
+			s.guids[node], s.called(node), 9, port, l.width, l.lane, l.state, l.phys, s.guids[peer], 10, peerPort, s.called(peer))
 	}
 	for _, l := range s.links {
 		if l.phys == "LinkUp" || !strings.Contains(l.a, " ") {
 			line(l, l.a, l.aPort, l.b, l.bPort)
 		}
 		line(l, l.b, l.bPort, l.a, l.aPort)
+	}
+	return b.String()
+}
+
+// iblinkinfoAfter lacks the nodes that left.
+func (s *subnet) iblinkinfoAfter(after int) string {
+	var b strings.Builder
+	for line := range strings.Lines(s.iblinkinfo()) {
+		if after == 0 || !slices.ContainsFunc(s.left, func(node string) bool { return strings.Contains(line, node+`"`) }) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// warnings are the lines of ibqueryerrors on stderr (infiniband-diags/ibqueryerrors.c).
+func (s *subnet) warnings(after int) string {
+	var b strings.Builder
+	if s.unanswered[min(after, 1)] > 0 {
+		for _, node := range s.silent {
+			fmt.Fprintf(&b, "ibwarn: [4711] print_errors: IB_GSI_PORT_COUNTERS query failed on %s, Lid 25 port 1\n", node)
+		}
 	}
 	return b.String()
 }
@@ -182,7 +212,7 @@ func (s *subnet) ibqueryerrors(after int) string {
 			if strings.Contains(node, " ") {
 				fmt.Fprintf(&b, "Errors for %q\n", node)
 			} else {
-				fmt.Fprintf(&b, "Errors for 0x%x %q\n   GUID 0x%x port ALL: [PortRcvErrors == 28]\n", s.guids[node], node, s.guids[node])
+				fmt.Fprintf(&b, "Errors for 0x%x %q\n   GUID 0x%x port ALL: [PortRcvErrors == 28]\n", s.guids[node], s.called(node), s.guids[node])
 			}
 			fmt.Fprintf(&b, "   GUID 0x%x port %d:", s.guids[node], port)
 			for _, name := range slices.Sorted(maps.Keys(counters)) {

@@ -41,7 +41,7 @@ func (s *Subnets) Excluding(nodes []string) check.Check {
 	out := &Subnets{site: less, names: s.names}
 	for i, g := range s.gates {
 		of := New(less.OnSubnet(i), g.profile, g.deps)
-		of.asked = g.asked
+		of.asked, of.via = g.asked, g.via
 		out.gates = append(out.gates, of)
 	}
 	return out

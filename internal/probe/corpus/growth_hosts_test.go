@@ -88,6 +88,7 @@ var otherHostile = []growth.Text{
 	{Name: "sections of devices", Again: "=a{n}=\nNIC statistics:\na: 1\n"},
 	{Name: "GIDs", Again: "/sys/class/infiniband/a/ports/1/gids/1:fe80::1\n"},
 	{Name: "devices of RDMA", Again: "/sys/class/infiniband/a{n}/fw_ver:1\n"},
+	{Name: "states of RDMA", Again: "/sys/class/infiniband/a{n}/ports/1/state:4: ACTIVE\n"},
 	{Name: "network devices", Again: "/sys/class/infiniband/a/device/net/b{n}/operstate:up\n"},
 	{Name: "counters of RDMA", Again: "/sys/class/infiniband/a/ports/1/hw_counters/b{n}:1\n"},
 	{Name: "priorities", Head: "=a=\nPriority trust state: dscp\n", Again: "prio:0 dscp:07,06,\n"},

@@ -32,10 +32,13 @@ type DiagnetError struct {
 	Ports []DiagnetPort `json:"ports,omitempty"`
 }
 
-// DiagnetPort is a port as ibdiagnet names it: S<system GUID>/N<node GUID>/P<port>.
+// DiagnetPort is a port as ibdiagnet names it: S<system GUID>/N<node GUID>/P<port>, or by the node's description:
+// gpu-02/mlx5_1/P1 or gpu-02/U1/P1 of a host, leaf-1/U1/P24 of a managed switch.
 type DiagnetPort struct {
-	NodeGUID string `json:"nodeGUID"`
-	// DiagnetPort is 0 where the line gives a cage's label ("P1/27/2") instead.
+	NodeGUID string `json:"nodeGUID,omitempty"`
+	// Node is the name without the port, where it has no GUID: "gpu-02/mlx5_1".
+	Node string `json:"node,omitempty"`
+	// Port is 0 where the line gives a cage's label ("P1/27/2") instead.
 	Port  int    `json:"port,omitempty"`
 	Label string `json:"label"`
 }
@@ -65,7 +68,8 @@ var (
 	total  = regexp.MustCompile(`^(Total Nodes|IB Switches|IB Channel Adapters)\s*: (\d+)$`)
 	failed = regexp.MustCompile(`^-E- (.*)$`)
 	dashes = regexp.MustCompile(`^-{20,}$`)
-	port   = regexp.MustCompile(`\bS[0-9a-fA-F]{16}/N([0-9a-fA-F]{16})(?:/[^/\s<]*)??/P(\d+)((?:/\d+)*)`)
+	port   = regexp.MustCompile(`([^\s<>()"',:=]+)/P(\d+)((?:/\d+)*)\b`)
+	byGUID = regexp.MustCompile(`\bS[0-9a-fA-F]{16}/N([0-9a-fA-F]{16})(?:/[^/]*)?$`)
 )
 
 // ParseDiagnet parses the output of ibdiagnet2. Output without the stage summary is
@@ -115,7 +119,10 @@ func parseDiagnet(out []byte) (DiagnetReport, error) {
 func diagnetError(section, text string) DiagnetError {
 	e := DiagnetError{Section: section, Text: text}
 	for _, g := range port.FindAllStringSubmatch(text, -1) {
-		p := DiagnetPort{NodeGUID: "0x" + strings.ToLower(g[1]), Label: "P" + g[2] + g[3]}
+		p := DiagnetPort{Node: g[1], Label: "P" + g[2] + g[3]}
+		if id := byGUID.FindStringSubmatch(g[1]); id != nil {
+			p.Node, p.NodeGUID = "", "0x"+strings.ToLower(id[1])
+		}
 		if n, err := strconv.Atoi(g[2]); err == nil && g[3] == "" {
 			p.Port = n
 		}

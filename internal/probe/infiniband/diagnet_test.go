@@ -1,6 +1,7 @@
 package infiniband_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -67,6 +68,34 @@ func TestParseDiagnet(t *testing.T) {
 	}
 	if _, ok := got.Stage("Links Check"); ok {
 		t.Error("a missing stage was found")
+	}
+}
+
+// Names of ports in outputs of real fabrics: of NCAR (comments of a public parser of their logs), of the corpus
+// (yacenturion), and of a fabric of 480 NDR switches (public notes on ibdiagnet of 2025). Only unmanaged switches and hosts
+// without a description have the form S/N/P; the others were not read.
+func TestNamesOfPorts(t *testing.T) {
+	t.Parallel()
+	guid := func(id string, port int) infiniband.DiagnetPort {
+		return infiniband.DiagnetPort{NodeGUID: id, Port: port, Label: "P" + strconv.Itoa(port)}
+	}
+	for line, want := range map[string][]infiniband.DiagnetPort{
+		`r9i1n24/U1/P1 - "port_rcv_remote_physical_errors" increased during the run (difference value=3)`: {{Node: "r9i1n24/U1", Port: 1, Label: "P1"}},
+		`Link: S7cfe900300a51030/N7cfe900300a51030/P28<-->ime2/U1/P1 - Unexpected actual link speed 14`:   {guid("0x7cfe900300a51030", 28), {Node: "ime2/U1", Port: 1, Label: "P1"}},
+		`Link: smg-ib-sw041/U1/P24<-->S900a840300308e40/N900a840300308e40/P49 - Unexpected width`:         {{Node: "smg-ib-sw041/U1", Port: 24, Label: "P24"}, guid("0x900a840300308e40", 49)},
+		`Sfc6a1c0300b00580/Nfc6a1c0300b00580/P1/5/1 - "symbol_error_counter" increased during the run`:    {{NodeGUID: "0xfc6a1c0300b00580", Label: "P1/5/1"}},
+		`10-43-2-214/mlx5_0/P1 - "symbol_error_counter" increased during the run`:                         {{Node: "10-43-2-214/mlx5_0", Port: 1, Label: "P1"}},
+		`Configured with ZERO lid: S7cfe900300a51030/N7cfe900300a51030/P1`:                                {guid("0x7cfe900300a51030", 1)},
+		`10-43-2-214/mlx5_0 - Node with Devid:4129(0x1021),PSID:MT_0000000838 has FW version 28.38.1002`:  nil,
+		`Links Speed Check finished with errors`:                                                          nil,
+	} {
+		got, err := infiniband.ParseDiagnet([]byte("-E- " + line + "\n-I- Stage Warnings   Errors\n-I- Discovery       0 0\n"))
+		if err != nil || len(got.Errors) != 1 {
+			t.Fatalf("%v %+v", err, got)
+		}
+		if diff := cmp.Diff(want, got.Errors[0].Ports); diff != "" {
+			t.Errorf("%s: %s", line, diff)
+		}
 	}
 }
 

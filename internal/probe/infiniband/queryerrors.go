@@ -21,6 +21,8 @@ type ErrorReport struct {
 	// QueryFailures is the number of queries without a response. A port that did not respond
 	// is not in Ports, like a port without errors.
 	QueryFailures int `json:"queryFailures,omitempty"`
+	// Unanswered is the number of these queries by the description of the node, of those that the tool names.
+	Unanswered map[string]int `json:"unanswered,omitempty"`
 	// Warnings are lines that the library of the tool printed to its output.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -48,6 +50,21 @@ var (
 	listLine      = regexp.MustCompile(`^## (?:Thresholds:|Suppressed:|\(null\)$)`)
 	portsLine     = regexp.MustCompile(`^##\s+(\d+) ports checked, (\d+) ports have errors beyond threshold$`)
 )
+
+// unansweredLine is a warning of ibqueryerrors (rdma-core, infiniband-diags/ibqueryerrors.c), which goes to stderr.
+var unansweredLine = regexp.MustCompile(`^ibwarn: \[\d+\] \w+: \w+ query failed on (.+), .* port \d+$`)
+
+// CountUnanswered counts the queries without a response in the warnings on stderr.
+func (r *ErrorReport) CountUnanswered(stderr []byte) {
+	for line := range strings.Lines(string(stderr)) {
+		if g := unansweredLine.FindStringSubmatch(strings.TrimSpace(line)); g != nil {
+			if r.Unanswered == nil {
+				r.Unanswered = map[string]int{}
+			}
+			r.Unanswered[g[1]]++
+		}
+	}
+}
 
 // maxWarnings is the most warnings of one report.
 const maxWarnings = 16

@@ -126,3 +126,18 @@ func FuzzParseQueryErrors(f *testing.F) {
 		}
 	})
 }
+
+// The lines are those of infiniband-diags/ibqueryerrors.c in rdma-core.
+func TestUnansweredQueries(t *testing.T) {
+	t.Parallel()
+	var r infiniband.ErrorReport
+	r.CountUnanswered([]byte(`ibwarn: [4711] _do_madrpc: recv failed: Connection timed out
+ibwarn: [4711] mad_rpc: _do_madrpc failed; dport (Lid 25)
+ibwarn: [4711] query_cap_mask: classportinfo query failed on storage-01 HCA-1, Lid 25 port 1
+ibwarn: [4711] print_errors: IB_GSI_PORT_COUNTERS query failed on storage-01 HCA-1, Lid 25 port 1
+ibwarn: [4711] print_errors: IB_GSI_PORT_COUNTERS_EXT query failed on Quantum Mellanox Technologies, rack 3, Lid 7 port 255
+`))
+	if diff := cmp.Diff(map[string]int{"storage-01 HCA-1": 2, "Quantum Mellanox Technologies, rack 3": 1}, r.Unanswered); diff != "" {
+		t.Error(diff)
+	}
+}

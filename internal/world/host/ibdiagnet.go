@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,6 +22,44 @@ func (s *stage) fail(format string, a ...any) {
 	s.errors++
 }
 
+// screen are the lines that are printed: at most so many errors of each check, and the last line of the stage.
+func (s *stage) screen(most int) []string {
+	var out []string
+	printed := 0
+	for _, l := range s.lines {
+		switch {
+		case strings.HasPrefix(l, "-I- "): // the heading of a check
+			printed = 0
+		case strings.HasPrefix(l, "-E- ") && !strings.Contains(l, finishedWithErrors):
+			if printed++; printed > most {
+				continue
+			}
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// screenErrors is the number of --screen_num_errs, 5 by default ("Warnings and Errors Printing Policy" in the user manual).
+func screenErrors(c *call) int {
+	if n, err := strconv.Atoi(valueOf(c, "--screen_num_errs")); err == nil {
+		return n
+	}
+	return 5
+}
+
+// valueOf is the value of an option; empty without it.
+func valueOf(c *call, option string) string {
+	for i, a := range c.args[:max(0, len(c.args)-1)] {
+		if a == option {
+			return c.args[i+1]
+		}
+	}
+	return ""
+}
+
+const finishedWithErrors = " finished with errors"
+
 // ibdiagnet scans the fabric stage by stage. It always exits 0.
 func ibdiagnet(c *call) int {
 	if _, ok := c.firstActive(); !ok {
@@ -37,7 +76,7 @@ func ibdiagnet(c *call) int {
 			continue
 		}
 		c.printf("---------------------------------------------\n%s\n", s.name)
-		for _, l := range s.lines {
+		for _, l := range s.screen(screenErrors(c)) {
 			c.printf("%s\n", l)
 		}
 		c.printf("\n")
@@ -49,9 +88,10 @@ func ibdiagnet(c *call) int {
 	for _, s := range done {
 		c.printf("-I- %-36s%-11d%-11d\n", s.name, s.warnings, s.errors)
 	}
-	c.printf("\n-I- You can find detailed errors/warnings in: /var/tmp/ibdiagnet2/ibdiagnet2.log\n")
-	c.printf("-I- ibdiagnet database file   : /var/tmp/ibdiagnet2/ibdiagnet2.db_csv\n")
-	c.printf("-I- LST file                  : /var/tmp/ibdiagnet2/ibdiagnet2.lst\n")
+	dir := cmp.Or(valueOf(c, "-o"), "/var/tmp/ibdiagnet2")
+	c.printf("\n-I- You can find detailed errors/warnings in: %s/ibdiagnet2.log\n", dir)
+	c.printf("-I- ibdiagnet database file   : %s/ibdiagnet2.db_csv\n", dir)
+	c.printf("-I- LST file                  : %s/ibdiagnet2.lst\n", dir)
 	return 0
 }
 
@@ -98,7 +138,7 @@ func lidsStage(net subnet) stage {
 	s := stage{name: "Lids Check"}
 	for _, ca := range net.cas {
 		if ca.link.State == fabric.StateInit {
-			s.fail("Configured with ZERO lid: %s", portGUIDs(ca.hca.GUID, 1))
+			s.fail("Configured with ZERO lid: %s", port{name: ca.name(), num: 1}.ibdiagnet())
 		}
 	}
 	s.finish("Lids Check")
@@ -147,14 +187,14 @@ func speedStage(c *call, net subnet) stage {
 		if l.PhysState == fabric.PhysLinkUp && l.LaneGbps < l.MaxLane {
 			enabled := enabledSpeeds(l.MaxLane)
 			s.fail("Link: %s - Unexpected actual link speed %s (enable_speed1=\"%s\", enable_speed2=\"%s\" therefore final speed should be %s)",
-				net.linkGUIDs(l), ibdiagSpeed(l.LaneGbps), enabled, enabled, ibdiagSpeed(l.MaxLane))
+				net.linkPorts(l), ibdiagSpeed(l.LaneGbps), enabled, enabled, ibdiagSpeed(l.MaxLane))
 		}
 	}
 	s.lines = append(s.lines, "-I- Link Width Check (Compare to supported link width)")
 	for _, l := range c.state.Links {
 		if l.PhysState == fabric.PhysLinkUp && l.Width < l.MaxWidth {
 			s.fail("Link: %s - Unexpected actual link width %dx (enable_width1=\"1x or 2x or 4x\", enable_width2=\"1x or 2x or 4x\" therefore final width should be %dx)",
-				net.linkGUIDs(l), l.Width, l.MaxWidth)
+				net.linkPorts(l), l.Width, l.MaxWidth)
 		}
 	}
 	s.finish("Speed / Width checks")
@@ -184,7 +224,7 @@ func firmwareStage(c *call, net subnet) stage {
 func (s *stage) finish(what string) {
 	switch {
 	case s.errors > 0:
-		s.lines = append(s.lines, "-E- "+what+" finished with errors")
+		s.lines = append(s.lines, "-E- "+what+finishedWithErrors)
 	case s.warnings > 0:
 		s.lines = append(s.lines, "-W- "+what+" finished with warnings")
 	default:
@@ -192,12 +232,20 @@ func (s *stage) finish(what string) {
 	}
 }
 
-func (n subnet) linkGUIDs(l fabric.Link) string {
+func (n subnet) linkPorts(l fabric.Link) string {
 	a, b := n.port(l.A), n.port(l.B)
-	return portGUIDs(a.guid, a.num) + "<-->" + portGUIDs(b.guid, b.num)
+	return a.ibdiagnet() + "<-->" + b.ibdiagnet()
 }
 
-// portGUIDs is a port in ibdiagnet's notation: system GUID, node GUID, port.
+// ibdiagnet is a port as ibdiagnet 2 names it: an adapter by its description, an unmanaged switch by its GUIDs.
+func (p port) ibdiagnet() string {
+	if host, device, ok := strings.Cut(p.name, " "); ok {
+		return fmt.Sprintf("%s/%s/P%d", host, device, p.num)
+	}
+	return portGUIDs(p.guid, p.num)
+}
+
+// portGUIDs is a port of a switch in ibdiagnet's notation: system GUID, node GUID, port.
 func portGUIDs(guid uint64, num int) string { return fmt.Sprintf("S%016x/N%016x/P%d", guid, guid, num) }
 
 // ibdiagSpeed is a lane rate in ibdiagnet's notation: the nominal data rate.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/firstlight/firstlight/internal/world/fabric"
@@ -16,8 +17,8 @@ func sminfo(c *call) int {
 		return 255
 	}
 	lid := port.SMLID
-	for _, a := range c.args {
-		if n, err := strconv.ParseInt(a, 0, 32); err == nil {
+	for i, a := range c.args {
+		if n, err := strconv.ParseInt(a, 0, 32); err == nil && (i == 0 || c.args[i-1] != "-P") {
 			lid = int(n)
 		}
 	}
@@ -42,15 +43,16 @@ func (c *call) cannotOpen() {
 	c.errorf("ibwarn: [1] mad_rpc_open_port: can't open UMAD port ((null):0)\n")
 }
 
-// firstActive is the default port of the tools: the first with its link up. Without the module
+// firstActive is the port of the tools: that of -C or -i, or the first with its link up. Without the module
 // ib_umad, they find none.
 func (c *call) firstActive() (fabric.HCA, bool) {
 	if c.node.NoUMAD || c.node.Hardware.Fabric.Ethernet != nil || c.node.Hardware.Fabric.EFA != nil {
 		return fabric.HCA{}, false
 	}
+	named := cmp.Or(valueOf(c, "-C"), valueOf(c, "-i"))
 	for _, want := range []string{fabric.StateActive, fabric.StateInit} {
 		for _, h := range c.node.HCAs {
-			if h.State == want {
+			if h.State == want && (named == "" || h.Name == named) {
 				return h, true
 			}
 		}

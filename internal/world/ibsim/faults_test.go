@@ -99,7 +99,7 @@ var faults = map[string]fault{
 	}},
 	"subnet manager never ran": {kind: "sm-dead", options: map[string]string{"how": "uninitialised"}, sm: func(*testing.T, *programs) {}},
 	"subnet manager does not sweep": {
-		kind: "sm-dead", options: map[string]string{"how": "frozen"}, differs: "does not sweep.* of which 2 are answers to this gate",
+		kind: "sm-dead", options: map[string]string{"how": "frozen"}, differs: "does not sweep.* of which 3 are answers to this gate",
 		sm: func(t *testing.T, p *programs) { p.startSM(t, 0) },
 	},
 }

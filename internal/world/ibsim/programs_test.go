@@ -83,6 +83,11 @@ func (p *programs) Run(ctx context.Context, node string, argv ...string) (ssh.Ou
 	case !ok:
 		return ssh.Output{}, fmt.Errorf("unknown host %s", node)
 	case argv[0] == "ibdiagnet":
+		if node != p.withoutUMAD { // it queries SMInfo of the subnet manager, too
+			if _, err := p.run(ctx, node, n.HCAs[0].Name, "sminfo"); err != nil {
+				return ssh.Output{}, err
+			}
+		}
 		return simulated(ctx, p.diagnosed, node, argv), nil
 	case argv[0] == "sh":
 		return p.verbs(ctx, n, argv)

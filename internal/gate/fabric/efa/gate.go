@@ -60,7 +60,7 @@ func (g *Gate) Lowered() []string { return g.site.LoweredFabric() }
 func (g *Gate) Describe() []string {
 	return []string{
 		fmt.Sprintf("on %d hosts, %d at a time, none as root:", len(g.site.Inventory.Nodes), g.site.Reach.SSH.Concurrency),
-		"firmware and state of each RDMA device in /sys/class/infiniband (grep); cat " + driverFile,
+		"state of each RDMA device in /sys/class/infiniband (grep); cat " + driverFile,
 		fiInfo + " -p efa -t FI_EP_RDM",
 		fmt.Sprintf("hw_counters of each RDMA device, again after a soak of %s", g.site.Fabric.Soak.D()),
 	}
@@ -85,7 +85,7 @@ func commands() map[string]command {
 		return []string{"sh", "-c", "grep -Hs ." + all + strings.Join(files, all)}
 	}
 	return map[string]command{
-		kindDevices: {grep("fw_ver", "ports/1/state"), func(out ssh.Output) (any, error) { return efa.ParseDevices(out.Stdout) }},
+		kindDevices: {grep("ports/1/state"), func(out ssh.Output) (any, error) { return efa.ParseDevices(out.Stdout) }},
 		kindDriver:  {[]string{"cat", driverFile}, driver},
 		kindEndpoints: {[]string{fiInfo, "-p", efa.Provider, "-t", efa.Reliable}, func(out ssh.Output) (any, error) {
 			endpoints, err := efa.ParseEndpoints(out.Stdout)

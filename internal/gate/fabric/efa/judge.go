@@ -25,14 +25,11 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		return b.Judgement("")
 	}
 	active := 0
-	var drivers, libraries, firmware []uniform.Sample
+	var drivers, libraries []uniform.Sample
 	for _, n := range g.site.Inventory.Nodes {
 		devices, o, ok := check.Require[[]efa.Device](b, obs, kindDevices, n.Name, n.Name, remedySSH)
 		if ok {
 			active += judgeDevices(b, o, n.Name, devices, want)
-			for _, d := range devices {
-				firmware = append(firmware, uniform.Sample{Adapter: n.Name + "/" + d.Name, Value: d.Firmware, Observation: o})
-			}
 		}
 		if d, o, ok := check.Require[driverFigures](b, obs, kindDriver, n.Name, n.Name, remedyVersion); ok {
 			drivers = append(drivers, uniform.Sample{Adapter: n.Name, Value: d.Version, Observation: o})
@@ -43,7 +40,6 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	}
 	uniform.Require(b, drivers, "EFA driver", "hosts", remedyVersion)
 	uniform.Require(b, libraries, "the provider efa of libfabric in version", "hosts", remedyVersion)
-	uniform.Require(b, firmware, "firmware", "adapters", remedyDevice)
 	expected := float64(want * len(g.site.Inventory.Nodes))
 	b.Figure(check.Figure{Name: "adapters active", Value: float64(active), Unit: "adapters", Limit: expected, Relation: "==", Source: "site inventory x profile node.hcas"})
 	g.judgeCounters(b, obs, expected)
@@ -60,8 +56,8 @@ func judgeDevices(b *check.Builder, o check.Observation, host string, devices []
 	for _, d := range devices {
 		name := host + "/" + d.Name
 		switch {
-		case d.State == "" || d.Firmware == "":
-			b.Unobserved(o.ID, name, remedyDevice, "%s shows no state or firmware", name)
+		case d.State == "":
+			b.Unobserved(o.ID, name, remedyDevice, "%s shows no state", name)
 		case d.State != efa.StateActive:
 			b.Fail(o.ID, name, remedyDevice, "%s is %s, want %s", name, d.State, efa.StateActive)
 		default:
