@@ -15,7 +15,7 @@ func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 		return
 	}
 	o, f := h.diag.obs, h.diag.fig
-	again := "check that no other process uses the GPUs or runs a diagnostic, then run the gate again"
+	again := "check on the host that no other process uses the GPUs (nvidia-smi) and no diagnostic runs (pgrep -a nvvs), also none of an earlier run, then run the gate again"
 	if h.partitioned() {
 		again = remedyWholeGPUs
 	}
