@@ -22,6 +22,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	}
 	hosts := g.hosts(obs)
 	b := g.judgeAll(hosts)
+	g.judgePods(b, obs)
 	b.MergeSuspects()
 	nodes := len(g.site.Inventory.Nodes)
 	return b.Judgement(fmt.Sprintf("%d GPUs on %d nodes within the limits of the profile and alike; the required diagnostics passed", nodes*g.gpus(), nodes))
@@ -34,6 +35,7 @@ func (g *Gate) judgeAll(hosts []*host) *check.Builder {
 	for _, h := range hosts {
 		if !g.lowLoad { // LowLoad.Judge reports each kind by itself
 			g.judgeUnobserved(b, h)
+			g.judgeUsed(b, h)
 		}
 		g.judgePresent(b, h, at)
 		for _, doc := range h.documents() {
@@ -81,13 +83,14 @@ func (g *Gate) judgeUnobserved(b *check.Builder, h *host) {
 	require(!g.switches() || h.manager.ok(), h.manager.reason, h.manager.obs)
 	require(!g.imex() || h.imex.ok(), h.imex.reason, h.imex.obs)
 	if text, _ := h.nvml(); text == "" { // with an NVML error, these fail for the same reason
-		require(h.after.ok(), h.after.reason, h.after.obs)
+		ran := !g.withoutDiagnostic(h) // reported by judgeUsed
+		require(!ran || h.after.ok(), h.after.reason, h.after.obs)
 		require(!h.after.ok() || h.after.fig.read(), kindAfter+noDocument, h.after.obs)
 		require(h.links.ok(), h.links.reason, h.links.obs)
-		require(h.diag.ok(), h.diag.reason, h.diag.obs)
-		require(h.load.ok(), h.load.reason, h.load.obs)
-		for _, c := range h.linkErrors {
-			require(!g.nvlinks() || c.ok(), c.reason, c.obs)
+		require(!ran || h.diag.ok(), h.diag.reason, h.diag.obs)
+		require(!ran || h.load.ok(), h.load.reason, h.load.obs)
+		for i, c := range h.linkErrors {
+			require(!g.nvlinks() || i > 0 && !ran || c.ok(), c.reason, c.obs)
 		}
 	}
 	if len(reasons) > 0 {

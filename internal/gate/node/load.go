@@ -28,13 +28,13 @@ const (
 
 // underLoad runs the diagnostic and samples the GPU clocks meanwhile. The diagnostic ends with its session: one that
 // runs on loads the GPUs of the host, and the next one is refused.
-func (g *Gate) underLoad(ctx context.Context, rec check.Recorder, host string, diag command) (unreachable bool, err error) {
+func (g *Gate) underLoad(ctx context.Context, rec check.Recorder, host string, diag command) (ran, error) {
 	ended := make(chan struct{})
 	var work errgroup.Group
 	work.Go(func() error { return g.sampleClocks(ctx, rec, host, ended) })
-	unreachable, err = g.run(ssh.WithLoad(ctx, 0), rec, host, diag)
+	r, err := g.run(ssh.WithLoad(ctx, 0), rec, host, diag)
 	close(ended)
-	return unreachable, errors.Join(err, work.Wait())
+	return r, errors.Join(err, work.Wait())
 }
 
 // sampleClocks samples until the diagnostic has ended and records one observation. It
