@@ -2,12 +2,15 @@ package node
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 const remedyUnobserved = "make the host reachable over SSH and its tools runnable by the site's user, or the GPU Operator's pods by reach.gpuTools, then run the gate again"
+
+const remedyHung = "read the kernel log for the Xid (45, 119, 120), drain the node and reboot it, or power-cycle it: a process that waits for the driver cannot be killed"
 
 // Judge implements check.Check.
 func (g *Gate) Judge(obs []check.Observation) check.Judgement {
@@ -93,7 +96,11 @@ func (g *Gate) judgeUnobserved(b *check.Builder, h *host) {
 			require(!g.nvlinks() || i > 0 && !ran || c.ok(), c.reason, c.obs)
 		}
 	}
+	remedy := remedyUnobserved
+	if slices.ContainsFunc(reasons, func(reason string) bool { return strings.Contains(reason, errHung.Error()) }) {
+		remedy = remedyHung
+	}
 	if len(reasons) > 0 {
-		b.Unobserved(first.ID, h.name, remedyUnobserved, "was not observed: %s", strings.Join(reasons, "; "))
+		b.Unobserved(first.ID, h.name, remedy, "was not observed: %s", strings.Join(reasons, "; "))
 	}
 }

@@ -41,6 +41,7 @@ func (g *Gate) underLoad(ctx context.Context, rec check.Recorder, host string, d
 // finishes a started sample, which may be the only one under load.
 func (g *Gate) sampleClocks(ctx context.Context, rec check.Recorder, host string, ended <-chan struct{}) error {
 	query := nvidia.ClockQuery()
+	ctx = ssh.Within(ctx, commandWithin)
 	attempt := g.observer(rec).Begin(kindLoad, host, ssh.Quote(query))
 	var figures loadFigures
 	var output []byte

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -35,6 +36,9 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	return g.observeHosts(ctx, rec, g.commands(), pods)
 }
 
+// errHung is the error of a command that does not end: the judge recognises its text.
+var errHung = fmt.Errorf("did not end within %s", commandWithin)
+
 var errNoHosts = errors.New("observe nodes: Deps.Hosts must be set")
 
 // observeHosts runs commands on every host, several hosts concurrently.
@@ -50,9 +54,9 @@ func (g *Gate) observeHosts(ctx context.Context, rec check.Recorder, commands []
 // observeHost runs commands on one host, of which pods hold GPUs; its error is the recorder's or the
 // context's.
 func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string, commands []command, pods []kube.Holder) error {
-	used := false
+	used, hung := false, false
 	for _, c := range commands {
-		if used && ofDiagnostic(c.kind) {
+		if used && ofDiagnostic(c.kind) || hung && c.usesDriver() {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -70,6 +74,7 @@ func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string,
 		if r.unreachable {
 			return nil // the other commands would time out too
 		}
+		hung = hung || r.hung && c.usesDriver()
 		if c.kind == kindBefore {
 			before, _ := r.figures.(smiFigures) // zero without output
 			used = g.used(before, pods)
@@ -88,21 +93,31 @@ type ran struct {
 	// figures is nil without an output that can be read.
 	figures     any
 	unreachable bool
+	// hung: it did not end in time.
+	hung bool
 }
+
+// commandWithin limits a command other than the diagnostic: nvidia-smi takes up to half a minute where it initialises
+// the GPUs of a host without persistence mode, and never ends where the driver hangs.
+const commandWithin = 2 * time.Minute
 
 // run records one command's output with its figures or error.
 func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c command) (ran, error) {
 	argv := g.argv(c)
 	line := ssh.Quote(argv)
 	attempt := g.observer(rec).Begin(c.kind, host, line)
-	out, err := g.deps.Hosts.Run(ctx, host, argv...)
+	limited := ssh.Within(ctx, commandWithin)
+	out, err := g.deps.Hosts.Run(limited, host, argv...)
 	attempt = attempt.Raw(onhost.Raw(out)).From(out.Origin)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !ssh.Loads(ctx) && !errors.Is(err, ssh.ErrUnreachable) {
+		return ran{hung: true}, attempt.Record(nil, fmt.Errorf("%s %w: %w", line, errHung, err))
+	}
 	if err != nil {
 		return ran{unreachable: errors.Is(err, ssh.ErrUnreachable)}, attempt.Record(nil, err)
 	}
 	figures, err := c.parse(out)
 	if facts, ok := figures.(hostFigures); ok && len(facts.Host.GPUs) == 0 && g.site.Reach.GPUTools != site.ToolsOnHost {
-		figures, attempt = g.topology(ctx, host, facts, out, attempt)
+		figures, attempt = g.topology(limited, host, facts, out, attempt)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s exited %d: %w", line, out.Exit, err)

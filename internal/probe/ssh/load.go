@@ -22,8 +22,18 @@ func Loads(ctx context.Context) bool {
 	return ok
 }
 
-// Limit is the timeout of a command where other commands have timeout.
+type withinKey struct{}
+
+// Within limits each command of ctx to atMost, without the wait for a slot.
+func Within(ctx context.Context, atMost time.Duration) context.Context {
+	return context.WithValue(ctx, withinKey{}, atMost)
+}
+
+// Limit is the timeout of a command where other commands have timeout: see WithLoad and Within.
 func Limit(ctx context.Context, timeout time.Duration) time.Duration {
+	if atMost, ok := ctx.Value(withinKey{}).(time.Duration); ok {
+		timeout = min(timeout, atMost)
+	}
 	atLeast, _ := ctx.Value(loadKey{}).(time.Duration)
 	return max(timeout, atLeast)
 }
