@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // loadFigures are samples of GPU clocks during the diagnostic.
@@ -32,7 +33,7 @@ func (g *Gate) underLoad(ctx context.Context, rec check.Recorder, host string, d
 	ended := make(chan struct{})
 	var work errgroup.Group
 	work.Go(func() error { return g.sampleClocks(ctx, rec, host, ended) })
-	r, err := g.run(ssh.WithLoad(ctx, 0), rec, host, diag)
+	r, err := g.run(ssh.WithLoad(ctx, site.DiagnosticTimeout), rec, host, diag)
 	close(ended)
 	return r, errors.Join(err, work.Wait())
 }

@@ -82,3 +82,25 @@ func TestNVIDIASMIHangs(t *testing.T) {
 		})
 	}
 }
+
+// A diagnostic takes longer than other commands may: at the defaults of a site, 31 minutes were unobserved.
+func TestALongDiagnostic(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		answers := outputs(t)
+		g := node.New(testSite(1), testProfile(t), node.Deps{Hosts: fakeHosts{run: func(ctx context.Context, _, line string) (ssh.Output, error) {
+			took := time.Second
+			if strings.HasPrefix(line, "dcgmi diag") {
+				took = 31 * time.Minute
+			}
+			return answers[line], limited(ctx, took)
+		}}})
+		rec := &recorder{}
+		if err := g.Observe(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		if kinds := rec.kindsOf("gpu-01"); !slices.Contains(kinds, "dcgmi-diag") {
+			t.Error(kinds)
+		}
+	})
+}
