@@ -90,7 +90,7 @@ func (g *Gate) Describe() []string {
 }
 
 // concurrency is the number of hosts observed concurrently.
-func (g *Gate) concurrency() int { return max(1, g.site.Reach.SSH.Concurrency-1) }
+func (g *Gate) concurrency() int { return max(1, g.site.Reach.SSH.Concurrency) }
 
 // gpus is the number of GPUs per node.
 func (g *Gate) gpus() int { return int(g.profile.Node.GPUs.Value) }

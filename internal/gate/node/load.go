@@ -114,7 +114,7 @@ func (g *Gate) bestClocks(samples [][]nvidia.Clock) map[string]best {
 // profile's minimum: locked clocks show nowhere else. A GPU that always ran at its power
 // limit is unobserved.
 func (g *Gate) judgeLoad(b *check.Builder, h *host, at slots) {
-	const runAgain = "set reach.ssh.concurrency to at least 2, so that a login remains during the diagnostics, then run again: firstlight accept --from node"
+	const runAgain = "run again: firstlight accept --from node"
 	doc, ok := h.latest()
 	if !ok || !h.load.ok() {
 		return // reported by judgeUnobserved

@@ -17,8 +17,7 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Observe implements check.Check: all hosts concurrently, one fewer than the site allows
-// logins. The remaining login reads GPU clocks during the diagnostics. On a Slurm cluster none of the nodes may run jobs. The
+// Observe implements check.Check: as many hosts concurrently as the site allows logins. On a Slurm cluster none of the nodes may run jobs. The
 // diagnostic is not started on a host whose GPUs are in use.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if g.deps.Hosts == nil {

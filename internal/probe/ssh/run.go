@@ -65,14 +65,11 @@ func (p *Pool) run(ctx context.Context, host string, argv []string) (Output, err
 	if err != nil {
 		return Output{}, err
 	}
-	for _, slots := range []chan struct{}{c.slots, p.slots} {
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-		case <-ctx.Done():
-			return Output{}, fmt.Errorf("wait to run %s on %s: %w", argv[0], host, ctx.Err())
-		}
+	leave, err := p.enter(ctx, c)
+	if err != nil {
+		return Output{}, fmt.Errorf("wait to run %s on %s: %w", argv[0], host, err)
 	}
+	defer leave()
 	defer p.use(c)()
 	ctx, cancel := context.WithTimeout(ctx, Limit(ctx, p.timeout))
 	defer cancel()
