@@ -54,7 +54,7 @@ func (p *Pool) connection(host string) (*connection, error) {
 	return c, nil
 }
 
-// enter waits until a command may run on a host. The commands of a host share one slot of the pool: short ones beside a long
+// enter waits until a command may run on a host. The commands of a host share one slot of the pool: short ones in parallel with a long
 // one, as the samples of a diagnostic, do not wait for the long ones of other hosts.
 func (p *Pool) enter(ctx context.Context, c *connection) (leave func(), err error) {
 	if err := wait(ctx, c.slots); err != nil {

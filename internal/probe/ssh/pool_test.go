@@ -232,7 +232,7 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// The commands of a host share a slot: one beside a long one does not wait for the long ones of other hosts, and a command on
+// The commands of a host share a slot: one in parallel with a long one does not wait for the long ones of other hosts, and a command on
 // a host without a slot does.
 func TestCommandsOfAHostShareASlot(t *testing.T) {
 	t.Parallel()
