@@ -6,6 +6,10 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
+// idleMemoryMiB is the memory that the driver uses on a GPU without a process: a container that holds the GPU and has no CUDA
+// context, as a worker of Ray without a task, is none.
+const idleMemoryMiB = 4
+
 // occupied are the GPUs that a pod holds: its process is on them.
 func occupied(gpus []world.GPU) []world.GPU {
 	var out []world.GPU
