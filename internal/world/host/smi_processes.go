@@ -6,8 +6,8 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
-// idleMemoryMiB is the memory that the driver uses on a GPU without a process: a container that holds the GPU and has no CUDA
-// context, as a worker of Ray without a task, is none.
+// idleMemoryMiB is the memory that the driver uses on a GPU without a process. A container that holds the GPU without a CUDA
+// context, as a worker of Ray without a task, is not a process on it.
 const idleMemoryMiB = 4
 
 // occupied are the GPUs that a pod holds: its process is on them.
