@@ -267,7 +267,7 @@ func (s *Snapshot) reach(p *page, machines []machine) {
 	p.set(4, "identityFile", todo("", "a path of its private key"))
 	p.set(4, "knownHostsFile", todo("", "a path of known_hosts, made with ssh-keyscan and checked by a person"))
 	p.set(4, "concurrency", byDefault(site.DefaultSSHConcurrency, "logins at once"))
-	p.set(4, "timeout", byDefault(site.DefaultSSHTimeout.String(), "dcgmi diag -r 3 alone takes 15-30 minutes on real GPUs"))
+	p.set(4, "timeout", byDefault(site.DefaultSSHTimeout.String(), "each command; dcgmi diag has two hours at least"))
 	if len(machines) > 0 {
 		p.set(4, "fabricHost", byDefault(machines[0].node.Name, "the first GPU node; the tools of the fabric run there"))
 	}

@@ -20,7 +20,7 @@ func Adding(s *site.Site, p *profile.Profile, accepted []string, versions node.C
 	}
 	job := collective.Deps{Cluster: a.Cluster, RunID: a.RunID, Cordoned: true}
 	steps := []plan.Step{
-		stepOf(node.New(s.Part(accepted), p, node.Deps{Hosts: a.Tools(s)}).Like(versions)),
+		stepOf(node.New(s.Part(accepted), p, node.Deps{Hosts: a.Tools(s), Cluster: a.Cluster}).Like(versions)),
 		stepOf(collective.NewPairs(s, p, job, accepted)),
 		stepOf(collective.New(s, p, job)),
 	}

@@ -112,7 +112,9 @@ func gates(s *site.Site, p *profile.Profile, a Access) []gate {
 	job := collective.Deps{Cluster: a.monitored(), RunID: a.RunID}
 	out := []gate{facility.New(s, p, facility.Deps{}), fabricGate(s, p, a)}
 	for _, make := range []newGate{
-		func(s *site.Site, p *profile.Profile) gate { return node.New(s, p, node.Deps{Hosts: a.Tools(s)}) },
+		func(s *site.Site, p *profile.Profile) gate {
+			return node.New(s, p, node.Deps{Hosts: a.Tools(s), Cluster: a.Cluster})
+		},
 		func(s *site.Site, p *profile.Profile) gate {
 			return gpustack.New(s, p, gpustack.Deps{Cluster: a.Cluster, RunID: a.RunID})
 		},

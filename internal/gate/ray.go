@@ -18,7 +18,7 @@ func onRay(s *site.Site, p *profile.Profile, a Access) []gate {
 	return []gate{
 		facility.New(s, p, facility.Deps{}),
 		fabricGate(s, p, a),
-		node.New(s, p, node.Deps{Hosts: a.Tools(s)}),
+		node.New(s, p, node.Deps{Hosts: a.Tools(s), Cluster: a.Cluster}),
 		ray.New(s, p, ray.Deps{Cluster: a.Cluster, RunID: a.RunID, Killed: a.Killed}),
 		telemetry.New(s, p, telemetry.Deps{}),
 		collective.New(s, p, collective.Deps{}),

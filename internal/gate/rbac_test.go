@@ -101,7 +101,7 @@ var requests = map[string]map[string][]string{
 			"create scheduling.volcano.sh/podgroups", "watch scheduling.volcano.sh/podgroups", "create kueue.x-k8s.io/localqueues", "list kueue.x-k8s.io/workloads",
 		},
 	},
-	"node":      {"operator": {"list /pods", "get /pods/exec", "create /pods/exec"}},
+	"node":      {"": {"list /pods", "list /nodes"}, "operator": {"get /pods/exec", "create /pods/exec"}},
 	"gpustack":  {"": {"list /pods", "get nvidia.com/clusterpolicies", "list nvidia.com/clusterpolicies", "list nvidia.com/nvidiadrivers"}, "operator": {"list apps/daemonsets", "list /pods"}},
 	"telemetry": {"run": {"create monitoring.coreos.com/prometheusrules", "patch monitoring.coreos.com/prometheusrules", "list monitoring.coreos.com/prometheusrules", "delete monitoring.coreos.com/prometheusrules"}},
 	"inference": {"run": {"get /pods/portforward", "create /pods/portforward"}},

@@ -2,7 +2,10 @@ package preflight
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/probe/redfish"
 	"github.com/firstlight/firstlight/internal/site"
@@ -15,12 +18,24 @@ type controllerFacts struct {
 	err        error
 }
 
-func observeControllers(ctx context.Context, controllers []site.Redfish) []controllerFacts {
-	var out []controllerFacts
-	for _, c := range controllers {
-		reading, err := redfish.Read(ctx, c)
-		out = append(out, controllerFacts{c, reading, err})
+// observeControllers reads several controllers at a time.
+func observeControllers(ctx context.Context, controllers []site.Redfish, read func(context.Context, site.Redfish) (redfish.Reading, error)) []controllerFacts {
+	out := make([]controllerFacts, len(controllers))
+	var work errgroup.Group
+	work.SetLimit(controllersAtOnce)
+	for i, c := range controllers {
+		work.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, areaWithin)
+			defer cancel()
+			reading, err := read(ctx, c)
+			if err != nil && ctx.Err() != nil {
+				err = errOutOfTime
+			}
+			out[i] = controllerFacts{c, reading, err}
+			return nil
+		})
 	}
+	_ = work.Wait() // no function returns an error
 	return out
 }
 
@@ -29,6 +44,10 @@ func observeControllers(ctx context.Context, controllers []site.Redfish) []contr
 func judgeFacility(facts []controllerFacts, s site.SignOff, now time.Time) []Line {
 	var out []Line
 	for _, f := range facts {
+		if errors.Is(f.err, errOutOfTime) {
+			out = append(out, unobserved("Redfish", f.controller.Name, remedyTime, "%v", f.err))
+			continue
+		}
 		if f.err != nil {
 			out = append(out, stop("Redfish", f.controller.Name, "check the controller's URL, user, passwordFile and caFile in the site file, and its network connection", "%v", f.err))
 			continue

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +31,12 @@ type hostFacts struct {
 	modules    []string
 	modulesErr error
 	trials     []trial
+	// cut: the preflight had no time for the rest.
+	cut bool
 }
+
+// errOutOfTime is the error of a host or controller that the preflight had no time to ask.
+var errOutOfTime = errors.New("the preflight ran out of time")
 
 // trial is a command of a gate that was tried on a host.
 type trial struct {
@@ -66,9 +72,14 @@ func observeHosts(ctx context.Context, hosts Hosts, commands []hostcommand.Comma
 }
 
 func (f *hostFacts) observe(ctx context.Context, hosts Hosts, commands []hostcommand.Command) {
+	ctx, cancel := context.WithTimeout(ctx, areaWithin)
+	defer cancel()
 	out, err := hosts.Run(ctx, f.name, linuxhost.ClockCommand()...)
 	if err == nil && out.Exit != 0 { // of the shell, or of what grants the privileges
 		err = fmt.Errorf("a first command exited %d: %s", out.Exit, message(out))
+	}
+	if err != nil && ctx.Err() != nil {
+		err = errOutOfTime
 	}
 	if f.login = err; err != nil {
 		return
@@ -87,7 +98,10 @@ func (f *hostFacts) observe(ctx context.Context, hosts Hosts, commands []hostcom
 		line := ssh.Quote(c.Tried())
 		t, known := tried[line]
 		if !known {
-			t = try(ctx, hosts, f.name, c)
+			if t = try(ctx, hosts, f.name, c); ctx.Err() != nil {
+				f.cut, f.modulesErr = true, errOutOfTime
+				return
+			}
 			tried[line] = t
 		}
 		t.command = c
@@ -95,6 +109,7 @@ func (f *hostFacts) observe(ctx context.Context, hosts Hosts, commands []hostcom
 	}
 	if len(modules) > 0 {
 		f.observeModules(ctx, hosts, modules)
+		f.cut = ctx.Err() != nil
 	}
 }
 

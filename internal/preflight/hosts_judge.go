@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	remedyTime    = "nothing is wrong with it by this line: run the preflight again, with a higher reach.ssh.concurrency, or for fewer nodes"
 	remedyLogin   = "log in from this machine as the site's user (reach.ssh), and check address, user and key"
 	remedyTool    = "install the program on the host, in the PATH of the site's user, with execute permission for that user"
 	remedyHung    = "log in as the site's user and run the command: it does not end"
@@ -29,6 +30,10 @@ func judgeHosts(facts []hostFacts, skew time.Duration) []Line {
 	var out []Line
 	var clocks []node.HostClock
 	for _, f := range facts {
+		if errors.Is(f.login, errOutOfTime) {
+			out = append(out, unobserved("ssh", f.name, remedyTime, "%v", f.login))
+			continue
+		}
 		if f.login != nil {
 			out = append(out, loginLine(f))
 			continue
@@ -38,6 +43,10 @@ func judgeHosts(facts []hostFacts, skew time.Duration) []Line {
 		missing := f.missingModules()
 		out = append(out, f.judgeSudo()...)
 		out = append(out, f.judgePrograms(missing)...)
+		if f.cut {
+			out = append(out, unobserved("programs", f.name, remedyTime, "%v: not every command was tried", errOutOfTime))
+			continue
+		}
 		out = append(out, f.judgeModules(missing)...)
 	}
 	if skew > 0 {

@@ -9,10 +9,13 @@ import (
 const (
 	DefaultSSHConcurrency    = 16
 	DefaultSSHConnectTimeout = 20 * time.Second
-	DefaultSSHTimeout        = 30 * time.Minute // dcgmi diag -r 3 takes 15-30 minutes on real GPUs
-	DefaultPrepareTimeout    = 30 * time.Minute
-	DefaultServerPort        = 8000            // vLLM's
-	DefaultJobTimeout        = 5 * time.Minute // of a small job of Slurm: slurmctld starts it within a minute on free nodes
+	DefaultSSHTimeout        = 30 * time.Minute
+	// DiagnosticTimeout is the least limit of dcgmi diag. Level 3 takes 15 to 30 minutes on H100, and longer with more
+	// memory; DCGM itself allows 8 hours (NVIDIA/DCGM issue 120).
+	DiagnosticTimeout     = 2 * time.Hour
+	DefaultPrepareTimeout = 30 * time.Minute
+	DefaultServerPort     = 8000            // vLLM's
+	DefaultJobTimeout     = 5 * time.Minute // of a small job of Slurm: slurmctld starts it within a minute on free nodes
 	// DefaultRuleWithin: prometheus-operator writes a ConfigMap, the kubelet syncs it within a minute and
 	// a half, and rules are evaluated once a minute by default.
 	DefaultRuleWithin = 5 * time.Minute

@@ -60,7 +60,7 @@ func TestMistakes(t *testing.T) {
 		{"text for a number", "gpus: 1", "gpus: many", "not a whole number"},
 		{"too many GPUs", "gpus: 1", "gpus: 9", "a node has 8"},
 		{"context too short", "maxModelLen: 8192", "maxModelLen: 100", "less than inputTokens"},
-		{"one login at a time", "concurrency: 16", "concurrency: 1", "1 must be at least 2"},
+		{"no login at a time", "concurrency: 16", "concurrency: -1", "-1 must be at least 1"},
 		{"too few at a time", "concurrency: 32 ", "concurrency: 1 ", "1 is too few: at 10 requests a second"},
 		{"two ways to Prometheus", "service: monitoring/prometheus-k8s:9090", "service: a/b:1\n    url: http://x", "keep one"},
 		{"fabric host unknown", "fabricHost: gpu-01", "fabricHost: gpu-77", "not among inventory.nodes"},

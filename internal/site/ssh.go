@@ -24,7 +24,7 @@ type SSH struct {
 	ConfigFile string `yaml:"configFile,omitempty" json:"configFile,omitempty"`
 	// Become is Sudo if commands that need root are run with sudo; empty: as they are.
 	Become string `yaml:"become,omitempty" json:"become,omitempty"`
-	// Concurrency is the largest number of connections to hosts and of commands on all hosts.
+	// Concurrency is the largest number of connections to hosts, and of hosts that run commands.
 	Concurrency int `yaml:"concurrency,omitempty" json:"concurrency,omitempty"`
 	// ConnectTimeout limits connect, jumps, handshake and login together.
 	ConnectTimeout Duration `yaml:"connectTimeout,omitempty" json:"connectTimeout,omitempty"`

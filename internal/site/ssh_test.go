@@ -37,7 +37,7 @@ func TestSSHIsValidated(t *testing.T) {
 		"a passphrase for no key":   {[]string{"user: root", "knownHostsFile: k", "passphraseFile: p"}, []string{"reach.ssh.passphraseFile: has no effect"}},
 		"another way to be root":    {[]string{"user: ops", "knownHostsFile: k", "become: su"}, []string{`reach.ssh.become: "su" is not sudo`}},
 		"root needs no sudo":        {[]string{"user: root", "knownHostsFile: k", "become: sudo"}, []string{"reach.ssh.become: has no effect for user root"}},
-		"one connection":            {[]string{"user: root", "knownHostsFile: k", "concurrency: 1"}, []string{"reach.ssh.concurrency: 1 must be at least 2"}},
+		"no connection":             {[]string{"user: root", "knownHostsFile: k", "concurrency: -1"}, []string{"reach.ssh.concurrency: -1 must be at least 1"}},
 		"no time":                   {[]string{"user: root", "knownHostsFile: k", "timeout: -1s", "connectTimeout: -2s"}, []string{"duration -1s is negative", "duration -2s is negative"}},
 		"longer than the command":   {[]string{"user: root", "knownHostsFile: k", "timeout: 10s", "connectTimeout: 20s"}, []string{"reach.ssh.connectTimeout: 20s is longer than reach.ssh.timeout, 10s"}},
 		"an unknown key":            {[]string{"user: root", "knownHostsFile: k", "password: x"}, []string{`unknown key "password"`}},

@@ -24,8 +24,8 @@ func (v *validator) ssh(s *Site) {
 	case r.Become == Sudo && r.User == "root":
 		v.add("reach.ssh.become", "has no effect for user root: remove it, or log in as another user")
 	}
-	if r.Concurrency < 2 {
-		v.add("reach.ssh.concurrency", "%d must be at least 2: gate 3 samples GPUs in one login while a diagnostic runs in another", r.Concurrency)
+	if r.Concurrency < 1 {
+		v.add("reach.ssh.concurrency", "%d must be at least 1", r.Concurrency)
 	}
 	if r.ConnectTimeout > r.Timeout {
 		v.add("reach.ssh.connectTimeout", "%s is longer than reach.ssh.timeout, %s, which includes it", r.ConnectTimeout.D(), r.Timeout.D())

@@ -23,11 +23,21 @@ func (s *Site) Without(nodes []string) *Site {
 	}
 	out.Facility.Redfish = nil
 	for _, r := range s.Facility.Redfish {
+		if slices.Contains(nodes, r.Name) && s.hasNode(r.Name) { // the node's own controller
+			r.Chassis = nil
+			if len(r.PDUs) == 0 {
+				continue
+			}
+		}
 		r.Chassis = slices.DeleteFunc(slices.Clone(r.Chassis), func(name string) bool { return slices.Contains(nodes, name) })
 		out.Facility.Redfish = append(out.Facility.Redfish, r)
 	}
 	out.Workloads.Training.Nodes = min(s.Workloads.Training.Nodes, len(out.Inventory.Nodes))
 	return &out
+}
+
+func (s *Site) hasNode(name string) bool {
+	return slices.ContainsFunc(s.Inventory.Nodes, func(n Node) bool { return n.Name == name })
 }
 
 // Part is the site without nodes that have not failed, as those of another view: Without, and they are

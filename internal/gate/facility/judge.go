@@ -36,8 +36,8 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 		if ok && reading.Controller != r.Name {
 			b.Unobserved(o.ID, "controller "+r.Name, remedySite, "the reading is of controller %q", reading.Controller)
 		} else if ok {
-			energised += judgePDUs(b, r, reading, o.ID)
-			judgeChassis(b, r, reading, o.ID)
+			energised += g.judgePDUs(b, r, reading, o.ID)
+			g.judgeChassis(b, r, reading, o.ID)
 		}
 		pdus += len(r.PDUs)
 	}
@@ -77,25 +77,43 @@ func judgeBudgets(b *check.Builder, f facts, id string) {
 	}
 }
 
+// suspect names a PDU or chassis of a controller. An Id is unique within its controller only: PDUs and BMCs call their
+// resource "1", "Self" or "System.Embedded.1". The chassis of a controller that is named like a node is a part of that node.
+func (g *Gate) suspect(r site.Redfish, id string) string {
+	nodes, named := g.site.NodeNames(), 0
+	for _, other := range g.site.Facility.Redfish {
+		for _, ids := range [][]string{other.PDUs, other.Chassis} {
+			if slices.Contains(ids, id) {
+				named++
+			}
+		}
+	}
+	if slices.Contains(nodes, id) || named == 1 && !slices.Contains(nodes, r.Name) {
+		return id
+	}
+	return r.Name + "/" + id
+}
+
 // judgePDUs judges the PDUs that the site names and returns how many are energised.
-func judgePDUs(b *check.Builder, r site.Redfish, reading redfish.Reading, id string) (energised int) {
+func (g *Gate) judgePDUs(b *check.Builder, r site.Redfish, reading redfish.Reading, id string) (energised int) {
 	const remedyUnknown = "update the controller's firmware, or remove the PDU from facility.redfish and have its feed signed off"
 	for _, name := range r.PDUs {
+		suspect := g.suspect(r, name)
 		found := slices.DeleteFunc(slices.Clone(reading.PDUs), func(p redfish.PDU) bool { return p.ID != name })
 		switch {
 		case len(found) == 0:
-			b.Fail(id, name, "correct the PDU's Redfish Id in the site, or connect it to its controller", "controller %s has no PDU %s", r.Name, name)
+			b.Fail(id, suspect, "correct the PDU's Redfish Id in the site, or connect it to its controller", "controller %s has no PDU %s", r.Name, name)
 		case len(found) > 1:
-			b.Unobserved(id, name, remedyTwice, "controller %s lists PDU %s %d times: which one is meant is unknown", r.Name, name, len(found))
+			b.Unobserved(id, suspect, remedyTwice, "controller %s lists PDU %s %d times: which one is meant is unknown", r.Name, name, len(found))
 		case found[0].Down():
-			b.Fail(id, name, "close its breaker or restore its feed, then run the gate again: firstlight accept --from facility",
-				"PDU %s is not energised: state %q, health %q, mains %q", name, found[0].State, found[0].Health, found[0].Mains)
+			b.Fail(id, suspect, "close its breaker or restore its feed, then run the gate again: firstlight accept --from facility",
+				"controller %s: PDU %s is not energised: state %q, health %q, mains %q", r.Name, name, found[0].State, found[0].Health, found[0].Mains)
 		case found[0].Unread != "":
-			b.Unobserved(id, name, remedyRead, "controller %s does not show PDU %s: %s", r.Name, name, found[0].Unread)
+			b.Unobserved(id, suspect, remedyRead, "controller %s does not show PDU %s: %s", r.Name, name, found[0].Unread)
 		case len(found[0].Mains) == 0:
-			b.Unobserved(id, name, remedyUnknown, "PDU %s reports no mains: whether it is energised is unknown", name)
+			b.Unobserved(id, suspect, remedyUnknown, "controller %s: PDU %s reports no mains: whether it is energised is unknown", r.Name, name)
 		case !found[0].Energised():
-			b.Unobserved(id, name, remedyUnknown, "PDU %s does not report whether it is enabled and each of its mains is on: state %q, mains %q", name, found[0].State, found[0].Mains)
+			b.Unobserved(id, suspect, remedyUnknown, "controller %s: PDU %s does not report whether it is enabled and each of its mains is on: state %q, mains %q", r.Name, name, found[0].State, found[0].Mains)
 		default:
 			energised++
 		}
@@ -105,33 +123,34 @@ func judgePDUs(b *check.Builder, r site.Redfish, reading redfish.Reading, id str
 
 // judgeChassis judges the chassis that the site names. A chassis without a power state that
 // draws power is unobserved: a host on standby draws power too. A chassis that is on without a known draw is unobserved too.
-func judgeChassis(b *check.Builder, r site.Redfish, reading redfish.Reading, id string) {
+func (g *Gate) judgeChassis(b *check.Builder, r site.Redfish, reading redfish.Reading, id string) {
 	const remedy = "power the node on, or correct the chassis' Redfish Id in the site"
 	for _, name := range r.Chassis {
+		suspect := g.suspect(r, name)
 		found := slices.DeleteFunc(slices.Clone(reading.Chassis), func(c redfish.Chassis) bool { return c.ID != name })
 		if len(found) == 0 {
-			b.Fail(id, name, remedy, "controller %s does not list chassis %s", r.Name, name)
+			b.Fail(id, suspect, remedy, "controller %s does not list chassis %s", r.Name, name)
 			continue
 		}
 		c := found[0]
 		switch {
 		case len(found) > 1:
-			b.Unobserved(id, name, remedyTwice, "controller %s lists chassis %s %d times: which one is meant is unknown", r.Name, name, len(found))
+			b.Unobserved(id, suspect, remedyTwice, "controller %s lists chassis %s %d times: which one is meant is unknown", r.Name, name, len(found))
 		case c.Unread != "":
-			b.Unobserved(id, name, remedyRead, "controller %s does not show chassis %s: %s", r.Name, name, c.Unread)
+			b.Unobserved(id, suspect, remedyRead, "controller %s does not show chassis %s: %s", r.Name, name, c.Unread)
 		case c.State == "" && c.Watts > 0:
-			b.Unobserved(id, name, "update the controller's firmware, or remove the chassis from facility.redfish; gate node checks whether its host is up",
-				"chassis %s draws %.0f W and reports no power state: whether it is on or on standby is unknown", name, c.Watts)
+			b.Unobserved(id, suspect, "update the controller's firmware, or remove the chassis from facility.redfish; gate node checks whether its host is up",
+				"controller %s: chassis %s draws %.0f W and reports no power state: whether it is on or on standby is unknown", r.Name, name, c.Watts)
 		case c.On():
 		case c.Unmetered && (c.State == "" || c.State == "On"):
-			b.Unobserved(id, name, "run the gate again once the controller shows the draw, or remove the chassis from facility.redfish; gate node checks whether its host is up",
-				"the controller shows no draw of chassis %s; its power state is %q: whether it draws power is unknown", name, c.State)
+			b.Unobserved(id, suspect, "run the gate again once the controller shows the draw, or remove the chassis from facility.redfish; gate node checks whether its host is up",
+				"controller %s shows no draw of chassis %s; its power state is %q: whether it draws power is unknown", r.Name, name, c.State)
 		case c.Unmetered:
-			b.Fail(id, name, remedy, "chassis %s is not switched on: its power state is %s", name, c.State)
+			b.Fail(id, suspect, remedy, "controller %s: chassis %s is not switched on: its power state is %s", r.Name, name, c.State)
 		case c.Watts > 0:
-			b.Fail(id, name, remedy, "chassis %s is not switched on: its power state is %s and it draws %.0f W", name, c.State, c.Watts)
+			b.Fail(id, suspect, remedy, "controller %s: chassis %s is not switched on: its power state is %s and it draws %.0f W", r.Name, name, c.State, c.Watts)
 		default:
-			b.Fail(id, name, remedy, "chassis %s draws no power; its power state is %q", name, c.State)
+			b.Fail(id, suspect, remedy, "controller %s: chassis %s draws no power; its power state is %q", r.Name, name, c.State)
 		}
 	}
 }

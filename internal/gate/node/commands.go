@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
@@ -32,6 +33,9 @@ type command struct {
 	// remedy is the next action if a preflight cannot run it; empty: install the program.
 	remedy string
 }
+
+// usesDriver reports whether the command runs nvidia-smi or dcgmi, which do not end where the driver hangs.
+func (c command) usesDriver() bool { return slices.Contains(c.modules, "nvidia") || c.kind == kindHost }
 
 // commands run on every host in this order: the kernel log last, so that it includes errors
 // during the diagnostic.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
@@ -25,6 +26,8 @@ type Hosts interface {
 // Deps are the dependencies of Observe. They are zero for a gate that only judges.
 type Deps struct {
 	Hosts Hosts
+	// Cluster connects to the cluster, to list the pods that hold GPUs; nil: only processes are known.
+	Cluster func(ctx context.Context) (*kube.Cluster, error)
 	// Clock defaults to the real clock.
 	Clock clock.PassiveClock
 }
@@ -73,6 +76,9 @@ func (g *Gate) Describe() []string {
 	if g.site.OnSlurm() {
 		out = append(out, fmt.Sprintf("on %s: %s; nothing else if one of them runs jobs", g.site.Slurm.Host(), ssh.Quote(g.jobsCommand())))
 	}
+	if g.looksAtPods() {
+		out = append(out, "list the pods that hold GPUs of the nodes; no diagnostic on a node with such pods or with processes on its GPUs")
+	}
 	out = append(out, fmt.Sprintf("on %d hosts, %d at a time:", len(g.site.Inventory.Nodes), g.concurrency()))
 	for _, c := range g.commands() {
 		out = append(out, ssh.Quote(g.argv(c)))
@@ -84,7 +90,7 @@ func (g *Gate) Describe() []string {
 }
 
 // concurrency is the number of hosts observed concurrently.
-func (g *Gate) concurrency() int { return max(1, g.site.Reach.SSH.Concurrency-1) }
+func (g *Gate) concurrency() int { return max(1, g.site.Reach.SSH.Concurrency) }
 
 // gpus is the number of GPUs per node.
 func (g *Gate) gpus() int { return int(g.profile.Node.GPUs.Value) }

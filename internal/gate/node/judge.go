@@ -2,12 +2,15 @@ package node
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 )
 
 const remedyUnobserved = "make the host reachable over SSH and its tools runnable by the site's user, or the GPU Operator's pods by reach.gpuTools, then run the gate again"
+
+const remedyHung = "read the kernel log for the Xid (45, 119, 120), drain the node and reboot it, or power-cycle it: a process that waits for the driver cannot be killed"
 
 // Judge implements check.Check.
 func (g *Gate) Judge(obs []check.Observation) check.Judgement {
@@ -22,6 +25,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	}
 	hosts := g.hosts(obs)
 	b := g.judgeAll(hosts)
+	g.judgePods(b, obs)
 	b.MergeSuspects()
 	nodes := len(g.site.Inventory.Nodes)
 	return b.Judgement(fmt.Sprintf("%d GPUs on %d nodes within the limits of the profile and alike; the required diagnostics passed", nodes*g.gpus(), nodes))
@@ -34,6 +38,7 @@ func (g *Gate) judgeAll(hosts []*host) *check.Builder {
 	for _, h := range hosts {
 		if !g.lowLoad { // LowLoad.Judge reports each kind by itself
 			g.judgeUnobserved(b, h)
+			g.judgeUsed(b, h)
 		}
 		g.judgePresent(b, h, at)
 		for _, doc := range h.documents() {
@@ -81,16 +86,21 @@ func (g *Gate) judgeUnobserved(b *check.Builder, h *host) {
 	require(!g.switches() || h.manager.ok(), h.manager.reason, h.manager.obs)
 	require(!g.imex() || h.imex.ok(), h.imex.reason, h.imex.obs)
 	if text, _ := h.nvml(); text == "" { // with an NVML error, these fail for the same reason
-		require(h.after.ok(), h.after.reason, h.after.obs)
+		ran := !g.withoutDiagnostic(h) // reported by judgeUsed
+		require(!ran || h.after.ok(), h.after.reason, h.after.obs)
 		require(!h.after.ok() || h.after.fig.read(), kindAfter+noDocument, h.after.obs)
 		require(h.links.ok(), h.links.reason, h.links.obs)
-		require(h.diag.ok(), h.diag.reason, h.diag.obs)
-		require(h.load.ok(), h.load.reason, h.load.obs)
-		for _, c := range h.linkErrors {
-			require(!g.nvlinks() || c.ok(), c.reason, c.obs)
+		require(!ran || h.diag.ok(), h.diag.reason, h.diag.obs)
+		require(!ran || h.load.ok(), h.load.reason, h.load.obs)
+		for i, c := range h.linkErrors {
+			require(!g.nvlinks() || i > 0 && !ran || c.ok(), c.reason, c.obs)
 		}
 	}
+	remedy := remedyUnobserved
+	if slices.ContainsFunc(reasons, func(reason string) bool { return strings.Contains(reason, errHung.Error()) }) {
+		remedy = remedyHung
+	}
 	if len(reasons) > 0 {
-		b.Unobserved(first.ID, h.name, remedyUnobserved, "was not observed: %s", strings.Join(reasons, "; "))
+		b.Unobserved(first.ID, h.name, remedy, "was not observed: %s", strings.Join(reasons, "; "))
 	}
 }

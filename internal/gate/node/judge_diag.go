@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
@@ -15,7 +16,7 @@ func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 		return
 	}
 	o, f := h.diag.obs, h.diag.fig
-	again := "check that no other process uses the GPUs or runs a diagnostic, then run the gate again"
+	again := "check on the host that no other process uses the GPUs (nvidia-smi) and no diagnostic runs (pgrep -a nvvs), also none of an earlier run, then run the gate again"
 	if h.partitioned() {
 		again = remedyWholeGPUs
 	}
@@ -39,7 +40,7 @@ func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 		i := slices.IndexFunc(f.Diag.Tests, func(t nvidia.DiagTest) bool { return t.Is(name) })
 		switch {
 		case i < 0:
-			b.Unobserved(o.ID, h.name, again, "required diagnostic %s is missing in the result", name)
+			b.Unobserved(o.ID, h.name, g.remedyMissing(h, again), "required diagnostic %s is missing in the result", name)
 		case f.Diag.Tests[i].Status == nvidia.DiagNotRun:
 			b.Unobserved(o.ID, h.name, again, "required diagnostic %s was not run", name)
 		default:
@@ -58,6 +59,27 @@ func (g *Gate) judgeDiag(b *check.Builder, h *host, at slots) {
 		b.Fail(o.ID, h.name, "run dcgmi diag by hand and read its log (/var/log/nvidia-dcgm/nvvs.log)", "dcgmi reports that %s, but its document does not show which", f.Meaning)
 	}
 }
+
+// remedyMissing is the remedy of a required test that the document does not have. From DCGM 4 on, the plugins that are not
+// open source, memory_bandwidth among them, are in a package that is only recommended (NVIDIA/DCGM issue 67, dcgm-exporter
+// pull request 456): an image without recommended packages lacks them. again is the remedy of a diagnostic that did not run.
+func (g *Gate) remedyMissing(h *host, again string) string {
+	f := h.diag.fig
+	if f.Diag.RuntimeError != "" || f.Outcome == nvidia.DiagIncomplete || len(f.Diag.Tests) == 0 || f.Diag.Major < splitDCGM || h.partitioned() {
+		return again
+	}
+	cuda := "NN (NN: the major version of the driver's CUDA)"
+	if doc, ok := h.latest(); ok {
+		if major, _, _ := strings.Cut(doc.log.CUDA, "."); major != "" {
+			cuda = major
+		}
+	}
+	return "install the plugins of the diagnostic on the host, which are packages that datacenter-gpu-manager-4 only recommends: datacenter-gpu-manager-4-proprietary, datacenter-gpu-manager-4-proprietary-cuda" + cuda +
+		" and datacenter-gpu-manager-4-cuda" + cuda + "; restart nvidia-dcgm, then run the gate again"
+}
+
+// splitDCGM is the first major version of DCGM whose plugins are in several packages.
+const splitDCGM = 4
 
 // judgeCoverage requires that a test covered all GPUs. Results of DCGM 3 without an entity are of
 // the whole node.

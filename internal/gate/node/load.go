@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // loadFigures are samples of GPU clocks during the diagnostic.
@@ -26,20 +27,22 @@ const (
 	longestPause = 10 * time.Second
 )
 
-// underLoad runs the diagnostic and samples the GPU clocks meanwhile.
-func (g *Gate) underLoad(ctx context.Context, rec check.Recorder, host string, diag command) (unreachable bool, err error) {
+// underLoad runs the diagnostic and samples the GPU clocks meanwhile. The diagnostic ends with its session: one that
+// runs on loads the GPUs of the host, and the next one is refused.
+func (g *Gate) underLoad(ctx context.Context, rec check.Recorder, host string, diag command) (ran, error) {
 	ended := make(chan struct{})
 	var work errgroup.Group
 	work.Go(func() error { return g.sampleClocks(ctx, rec, host, ended) })
-	unreachable, err = g.run(ctx, rec, host, diag)
+	r, err := g.run(ssh.WithLoad(ctx, site.DiagnosticTimeout), rec, host, diag)
 	close(ended)
-	return unreachable, errors.Join(err, work.Wait())
+	return r, errors.Join(err, work.Wait())
 }
 
 // sampleClocks samples until the diagnostic has ended and records one observation. It
 // finishes a started sample, which may be the only one under load.
 func (g *Gate) sampleClocks(ctx context.Context, rec check.Recorder, host string, ended <-chan struct{}) error {
 	query := nvidia.ClockQuery()
+	ctx = ssh.Within(ctx, commandWithin)
 	attempt := g.observer(rec).Begin(kindLoad, host, ssh.Quote(query))
 	var figures loadFigures
 	var output []byte
@@ -111,7 +114,7 @@ func (g *Gate) bestClocks(samples [][]nvidia.Clock) map[string]best {
 // profile's minimum: locked clocks show nowhere else. A GPU that always ran at its power
 // limit is unobserved.
 func (g *Gate) judgeLoad(b *check.Builder, h *host, at slots) {
-	const runAgain = "set reach.ssh.concurrency to at least 2, so that a login remains during the diagnostics, then run again: firstlight accept --from node"
+	const runAgain = "run again: firstlight accept --from node"
 	doc, ok := h.latest()
 	if !ok || !h.load.ok() {
 		return // reported by judgeUnobserved

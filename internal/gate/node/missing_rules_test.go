@@ -114,3 +114,38 @@ func TestHostsWithoutGovernorsAreNoted(t *testing.T) {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
 }
+
+// A test that the document of DCGM 4 does not have is one whose plugin is not installed: running the diagnostic again, as the
+// remedy of a diagnostic that did not run says, gives the same result.
+func TestTheRemedyOfAMissingTestIsItsPackage(t *testing.T) {
+	t.Parallel()
+	const pack = "datacenter-gpu-manager-4-proprietary-cuda13 and"
+	for name, tt := range map[string]struct {
+		spoil    func(h *hostSeen)
+		package4 bool
+	}{
+		"without the package": {func(*hostSeen) {}, true},
+		"a test failed":       {func(h *hostSeen) { h.Diag.Outcome = nvidia.DiagTestFailed }, true},
+		"another diagnostic":  {func(h *hostSeen) { h.Diag.Outcome = nvidia.DiagIncomplete }, false},
+		"a runtime error":     {func(h *hostSeen) { h.Diag.Diag.RuntimeError = "The GPU is in use" }, false},
+		"no test at all":      {func(h *hostSeen) { h.Diag.Diag.Tests = nil }, false},
+	} {
+		hosts := healthy(t, 2)
+		h := hosts[1]
+		h.Before.Log.CUDA, h.After.Log.CUDA = "13.0", "13.0"
+		h.Diag.Diag.Tests = slices.DeleteFunc(h.Diag.Diag.Tests, func(d nvidia.DiagTest) bool { return d.Is("memory_bandwidth") })
+		tt.spoil(h)
+		found := false
+		for _, f := range plan.Judge(node.New(testSite(2), testProfile(t), node.Deps{}), observations(t, hosts)).Findings {
+			if strings.Contains(f.Message, "required diagnostic memory_bandwidth is missing") {
+				found = true
+				if strings.Contains(f.Remedy, pack) != tt.package4 {
+					t.Errorf("%s: %s", name, f.Remedy)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: no finding", name)
+		}
+	}
+}

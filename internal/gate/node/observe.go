@@ -5,18 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// Observe implements check.Check: all hosts concurrently, one fewer than the site allows
-// logins. The remaining login reads GPU clocks during the diagnostics. On a Slurm cluster none of the nodes may run jobs.
+// Observe implements check.Check: as many hosts concurrently as the site allows logins. On a Slurm cluster none of the nodes may run jobs. The
+// diagnostic is not started on a host whose GPUs are in use.
 func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 	if g.deps.Hosts == nil {
 		return errNoHosts
@@ -26,25 +28,36 @@ func (g *Gate) Observe(ctx context.Context, rec check.Recorder) error {
 			return err
 		}
 	}
-	return g.observeHosts(ctx, rec, g.commands())
+	pods, err := g.observePods(ctx, rec)
+	if err != nil {
+		return err
+	}
+	return g.observeHosts(ctx, rec, g.commands(), pods)
 }
+
+// errHung is the error of a command that does not end: the judge recognises its text.
+var errHung = fmt.Errorf("did not end within %s", commandWithin)
 
 var errNoHosts = errors.New("observe nodes: Deps.Hosts must be set")
 
 // observeHosts runs commands on every host, several hosts concurrently.
-func (g *Gate) observeHosts(ctx context.Context, rec check.Recorder, commands []command) error {
+func (g *Gate) observeHosts(ctx context.Context, rec check.Recorder, commands []command, pods podFigures) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(g.concurrency())
 	for _, n := range g.site.Inventory.Nodes {
-		work.Go(func() error { return g.observeHost(ctx, rec, n.Name, commands) })
+		work.Go(func() error { return g.observeHost(ctx, rec, n.Name, commands, pods.Nodes[n.Name]) })
 	}
 	return work.Wait()
 }
 
-// observeHost runs commands on one host; its error is the recorder's or the
+// observeHost runs commands on one host, of which pods hold GPUs; its error is the recorder's or the
 // context's.
-func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string, commands []command) error {
+func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string, commands []command, pods []kube.Holder) error {
+	used, hung := false, false
 	for _, c := range commands {
+		if used && ofDiagnostic(c.kind) || hung && c.usesDriver() {
+			continue
+		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("observe %s: %w", host, err)
 		}
@@ -53,30 +66,57 @@ func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string,
 		if c.kind == kindDiag {
 			run = g.underLoad
 		}
-		unreachable, err := run(ctx, rec, host, c)
+		r, err := run(ctx, rec, host, c)
 		if err != nil {
 			return err
 		}
-		if unreachable {
+		if r.unreachable {
 			return nil // the other commands would time out too
+		}
+		hung = hung || r.hung && c.usesDriver()
+		if c.kind == kindBefore {
+			before, _ := r.figures.(smiFigures) // zero without output
+			used = g.used(before, pods)
 		}
 	}
 	return nil
 }
 
+// ofDiagnostic reports whether a kind is of the diagnostic, or is compared with that before it.
+func ofDiagnostic(kind string) bool {
+	return kind == kindDiag || kind == kindAfter || kind == kindErrorsAfter
+}
+
+// ran is what Observe needs of a command that has run.
+type ran struct {
+	// figures is nil without an output that can be read.
+	figures     any
+	unreachable bool
+	// hung: it did not end in time.
+	hung bool
+}
+
+// commandWithin limits a command other than the diagnostic: nvidia-smi takes up to half a minute where it initialises
+// the GPUs of a host without persistence mode, and never ends where the driver hangs.
+const commandWithin = 2 * time.Minute
+
 // run records one command's output with its figures or error.
-func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c command) (unreachable bool, err error) {
+func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c command) (ran, error) {
 	argv := g.argv(c)
 	line := ssh.Quote(argv)
 	attempt := g.observer(rec).Begin(c.kind, host, line)
-	out, err := g.deps.Hosts.Run(ctx, host, argv...)
+	limited := ssh.Within(ctx, commandWithin)
+	out, err := g.deps.Hosts.Run(limited, host, argv...)
 	attempt = attempt.Raw(onhost.Raw(out)).From(out.Origin)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !ssh.Loads(ctx) && !errors.Is(err, ssh.ErrUnreachable) {
+		return ran{hung: true}, attempt.Record(nil, fmt.Errorf("%s %w: %w", line, errHung, err))
+	}
 	if err != nil {
-		return errors.Is(err, ssh.ErrUnreachable), attempt.Record(nil, err)
+		return ran{unreachable: errors.Is(err, ssh.ErrUnreachable)}, attempt.Record(nil, err)
 	}
 	figures, err := c.parse(out)
 	if facts, ok := figures.(hostFigures); ok && len(facts.Host.GPUs) == 0 && g.site.Reach.GPUTools != site.ToolsOnHost {
-		figures, attempt = g.topology(ctx, host, facts, out, attempt)
+		figures, attempt = g.topology(limited, host, facts, out, attempt)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s exited %d: %w", line, out.Exit, err)
@@ -84,7 +124,7 @@ func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c comma
 			err = fmt.Errorf("%w; stderr: %.200q", err, stderr)
 		}
 	}
-	return false, attempt.Exit(out.Exit).Record(figures, err)
+	return ran{figures: figures}, attempt.Exit(out.Exit).Record(figures, err)
 }
 
 // topology completes the facts of a host that has no nvidia-smi. Without a matrix the judge reports

@@ -109,7 +109,7 @@ func TestObserve(t *testing.T) {
 	p.Node.GPUs.Value = 2
 	answers := outputs(t)
 	var mu sync.Mutex
-	running, most := 0, 0
+	running, most := map[string]int{}, 0
 	looked := map[string]chan struct{}{}
 	for i := range 4 {
 		looked[fmt.Sprintf("gpu-%02d", i+1)] = make(chan struct{}, 1<<10)
@@ -122,10 +122,16 @@ func TestObserve(t *testing.T) {
 			looked[host] <- struct{}{}
 		}
 		mu.Lock()
-		running++
-		most = max(most, running)
+		running[host]++
+		most = max(most, len(running))
 		mu.Unlock()
-		defer func() { mu.Lock(); running--; mu.Unlock() }()
+		defer func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if running[host]--; running[host] == 0 {
+				delete(running, host)
+			}
+		}()
 		if host == "gpu-03" {
 			return ssh.Output{}, &ssh.UnreachableError{Host: host, Address: "gpu-03:22", Err: errors.New("no route to host")}
 		}
@@ -251,7 +257,7 @@ func TestObserveStops(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	text := strings.Join(node.New(testSite(3), testProfile(t), node.Deps{}).Describe(), "\n")
-	for _, want := range []string{"3 hosts, 1 at a time", "dcgmi diag -r 3 -p pcie.h2d_d2h_single_pinned.min_pci_generation=5 -j", "nvidia-smi -q -x", "nvidia-smi nvlink -e", "sh -c 'echo =clock=", "dmesg"} {
+	for _, want := range []string{"3 hosts, 2 at a time", "dcgmi diag -r 3 -p pcie.h2d_d2h_single_pinned.min_pci_generation=5 -j", "nvidia-smi -q -x", "nvidia-smi nvlink -e", "sh -c 'echo =clock=", "dmesg"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %q", want, text)
 		}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 )
 
@@ -35,6 +36,8 @@ type host struct {
 	manager observed[nvidia.FabricManager]
 	// bridges are the PCIe bridges.
 	bridges observed[bridgeFigures]
+	// pods hold GPUs of the node.
+	pods []kube.Holder
 	// imex is the IMEX daemon of an NVLink domain of several nodes.
 	imex observed[nvidia.IMEX]
 	// linkErrors are the NVLink error counters before and after the diagnostic.
@@ -51,6 +54,7 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 	for _, o := range obs {
 		byHost[o.Target] = append(byHost[o.Target], o)
 	}
+	pods := last[podFigures](obs, kindPods)
 	var out []*host
 	for _, n := range g.site.Inventory.Nodes {
 		of := byHost[n.Name]
@@ -66,6 +70,7 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 			hcas:       last[hcaFigures](of, kindHCAs),
 			diag:       last[diagFigures](of, kindDiag),
 			kernel:     last[nvidia.XidLog](of, kindKernel),
+			pods:       pods.fig.Nodes[n.Name],
 			facts:      last[hostFigures](of, kindHost),
 			load:       last[loadFigures](of, kindLoad),
 			manager:    last[nvidia.FabricManager](of, kindManager),

@@ -32,7 +32,7 @@ func (v *Versions) Observe(ctx context.Context, rec check.Recorder) error {
 	if v.gate.deps.Hosts == nil {
 		return errNoHosts
 	}
-	return v.gate.observeHosts(ctx, rec, v.commands())
+	return v.gate.observeHosts(ctx, rec, v.commands(), podFigures{})
 }
 
 // Require requires one observation with figures of each command on each host, and returns their IDs.

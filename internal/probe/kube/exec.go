@@ -15,11 +15,12 @@ import (
 )
 
 // Exec runs a command in a container and copies its output, over a websocket if the API server
-// supports it and SPDY otherwise, like kubectl exec. A non-zero exit code is not an error.
-func (c *Cluster) Exec(ctx context.Context, namespace, pod, container string, argv []string, stdout, stderr io.Writer) (exit int, err error) {
+// supports it and SPDY otherwise, like kubectl exec. stdin may be nil. A non-zero exit code is not an error. The end of ctx
+// closes the standard input of the command and does not end it.
+func (c *Cluster) Exec(ctx context.Context, namespace, pod, container string, argv []string, stdin io.Reader, stdout, stderr io.Writer) (exit int, err error) {
 	url := c.Client.CoreV1().RESTClient().Post().
 		Resource("pods").Namespace(namespace).Name(pod).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{Container: container, Command: argv, Stdout: true, Stderr: true}, scheme.ParameterCodec).URL()
+		VersionedParams(&corev1.PodExecOptions{Container: container, Command: argv, Stdin: stdin != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec).URL()
 	overSPDY, err := remotecommand.NewSPDYExecutor(c.Config, http.MethodPost, url)
 	if err != nil {
 		return 0, fmt.Errorf("create SPDY transport: %w", err)
@@ -34,7 +35,7 @@ func (c *Cluster) Exec(ctx context.Context, namespace, pod, container string, ar
 	if err != nil {
 		return 0, fmt.Errorf("create transport: %w", err)
 	}
-	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: stdout, Stderr: stderr})
+	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: stdin, Stdout: stdout, Stderr: stderr})
 	if exited, ok := errors.AsType[utilexec.ExitError](err); ok && exited.Exited() {
 		return exited.ExitStatus(), nil
 	}

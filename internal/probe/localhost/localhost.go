@@ -75,7 +75,7 @@ func (h Hosts) run(ctx context.Context, argv []string) (ssh.Output, error) {
 	if len(argv) == 0 {
 		return ssh.Output{}, fmt.Errorf("run on %s: command is empty", h.Name)
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, ssh.Limit(ctx, h.Timeout))
 	defer cancel()
 	stdout, stderr := &ssh.Buffer{}, &ssh.Buffer{}
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // proctree.Run has the context

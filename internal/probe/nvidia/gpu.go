@@ -82,8 +82,17 @@ type GPU struct {
 	// (Restricted)"; empty for a GPU that needs none.
 	License string `json:"license,omitempty"`
 
+	// Processes are the processes that compute on the GPU; those of graphics alone are not in it.
+	Processes []Process `json:"processes,omitempty"`
+
 	// Errors are figures that the GPU could not give: "ecc_mode: GPU is lost".
 	Errors []string `json:"errors,omitempty"`
+}
+
+// Process is a process that uses a GPU. Its name is "[Not Found]" where nvidia-smi does not see the process.
+type Process struct {
+	PID  string `json:"pid"`
+	Name string `json:"name"`
 }
 
 // ECCErrors are ECC counts.

@@ -63,7 +63,12 @@ type rawGPU struct {
 	MaxSMClock  string   `xml:"max_clocks>sm_clock"`
 	AppClock    string   `xml:"applications_clocks>graphics_clock"`
 	DefaultApp  string   `xml:"default_applications_clocks>graphics_clock"`
-	Fabric      struct {
+	Processes   []struct {
+		PID  string `xml:"pid"`
+		Type string `xml:"type"` // C, G, M+C, C+G
+		Name string `xml:"process_name"`
+	} `xml:"processes>process_info"`
+	Fabric struct {
 		State   string `xml:"state"`
 		Status  string `xml:"status"`
 		Clique  string `xml:"cliqueId"`

@@ -40,6 +40,11 @@ func (raw *rawGPU) gpu(index int) (GPU, error) {
 			g.FabricHealth[item.XMLName.Local] = value
 		}
 	}
+	for _, p := range raw.Processes {
+		if strings.Contains(p.Type, "C") {
+			g.Processes = append(g.Processes, Process{PID: strings.TrimSpace(p.PID), Name: strings.TrimSpace(p.Name)})
+		}
+	}
 	g.MIG = raw.mig(&r)
 	g.Errors = r.failures
 	if r.err == nil && g.UUID == "" && len(g.Errors) == 0 {

@@ -15,6 +15,10 @@ type connection struct {
 	to *hop
 	// slots limits the concurrent sessions.
 	slots chan struct{}
+	// entering has a value while a command takes a slot of the pool for the host.
+	entering chan struct{}
+	// commands is the number of commands that share the host's slot of the pool, guarded by the pool.
+	commands int
 	// dialling has a value during a dial and the opening of a session.
 	dialling chan struct{}
 	// users is the number of commands and forwarded connections that use it, guarded by the pool.
@@ -26,7 +30,7 @@ type connection struct {
 }
 
 func newConnection(to *hop) *connection {
-	return &connection{to: to, slots: make(chan struct{}, sessionsPerHost), dialling: make(chan struct{}, 1)}
+	return &connection{to: to, slots: make(chan struct{}, sessionsPerHost), entering: make(chan struct{}, 1), dialling: make(chan struct{}, 1)}
 }
 
 var errClosed = errors.New("the pool of SSH connections is closed")
@@ -50,9 +54,55 @@ func (p *Pool) connection(host string) (*connection, error) {
 	return c, nil
 }
 
+// enter waits until a command may run on a host. The commands of a host share one slot of the pool: short ones in parallel with a long
+// one, as the samples of a diagnostic, do not wait for the long ones of other hosts.
+func (p *Pool) enter(ctx context.Context, c *connection) (leave func(), err error) {
+	if err := wait(ctx, c.slots); err != nil {
+		return nil, err
+	}
+	if err := wait(ctx, c.entering); err != nil {
+		<-c.slots
+		return nil, err
+	}
+	defer func() { <-c.entering }()
+	p.mu.Lock()
+	first := c.commands == 0
+	if !first {
+		c.commands++
+	}
+	p.mu.Unlock()
+	if first {
+		if err := wait(ctx, p.slots); err != nil {
+			<-c.slots
+			return nil, err
+		}
+		p.mu.Lock()
+		c.commands++
+		p.mu.Unlock()
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if c.commands--; c.commands == 0 {
+			<-p.slots
+		}
+		<-c.slots
+	}, nil
+}
+
+// wait takes one of slots.
+func wait(ctx context.Context, slots chan struct{}) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // use counts a command, or a forwarded connection, on a connection until the returned function is called. If the
 // pool has as many open connections as slots, it closes the one that was idle longest: there is
-// one unless forwarded connections use them, since every command has a slot.
+// one unless forwarded connections use them, since every host with commands has a slot.
 func (p *Pool) use(c *connection) (release func()) {
 	p.mu.Lock()
 	c.users++

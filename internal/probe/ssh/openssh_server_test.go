@@ -17,7 +17,12 @@ import (
 // opensshSite is a server with a host gpu-01, a key that it lets in, and the site.
 func opensshSite(t *testing.T, extra ...string) (*opensshtest.Server, *site.Site) {
 	t.Helper()
-	s := opensshtest.Start(t, extra...)
+	return siteOf(t, opensshtest.Start(t, extra...))
+}
+
+// siteOf is a site with a server as its host gpu-01, and a key that the server lets in.
+func siteOf(t *testing.T, s *opensshtest.Server) (*opensshtest.Server, *site.Site) {
+	t.Helper()
 	address := s.Listen("127.0.0.1:0")
 	dir := t.TempDir()
 	id, known := filepath.Join(dir, "id"), filepath.Join(dir, "known_hosts")

@@ -27,6 +27,12 @@ type becoming struct {
 
 func newBecoming(t *testing.T) *becoming {
 	t.Helper()
+	return newBecomingOn(t, opensshtest.Start)
+}
+
+// newBecomingOn is newBecoming on a server that start starts.
+func newBecomingOn(t *testing.T, start func(*testing.T, ...string) *opensshtest.Server) *becoming {
+	t.Helper()
 	for _, program := range []string{"sudo", "visudo"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip("needs sudo: apt-get install sudo")
@@ -36,7 +42,7 @@ func newBecoming(t *testing.T) *becoming {
 		t.Skip("needs root, to give a user of a mount namespace its sudoers file")
 	}
 	b := &becoming{}
-	b.h, b.site = opensshSite(t)
+	b.h, b.site = siteOf(t, start(t))
 	b.site.Reach.SSH.Become = site.Sudo
 	b.bin = b.h.File("bin")
 	if err := os.Mkdir(b.bin, 0o755); err != nil {

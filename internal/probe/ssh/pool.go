@@ -55,7 +55,8 @@ type Options struct {
 type Pool struct {
 	hosts                   map[string]*hop
 	timeout, connectTimeout time.Duration
-	slots                   chan struct{}
+	// slots are of the hosts with commands: see enter.
+	slots chan struct{}
 
 	mu      sync.Mutex
 	clients map[string]*connection

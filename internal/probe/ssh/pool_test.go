@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -201,15 +202,22 @@ func TestConcurrency(t *testing.T) {
 		<-release
 		return 0
 	})
-	for name, tt := range map[string]struct{ site, want int32 }{"the site's": {3, 3}, "a host's": {32, 8}} {
-		s := newSite(t, key, map[string]*server{"gpu-01": h})
+	for name, tt := range map[string]struct {
+		site, want int32
+		hosts      int
+	}{"the site's": {3, 3, 12}, "a host's": {32, 8, 1}} {
+		servers := map[string]*server{}
+		for i := range tt.hosts {
+			servers[fmt.Sprintf("gpu-%02d", i+1)] = h
+		}
+		s := newSite(t, key, servers)
 		s.Reach.SSH.Concurrency = int(tt.site)
 		p := pool(t, s)
 		h.most.Store(0)
 		var wg sync.WaitGroup
-		for range 12 {
+		for i := range 12 {
 			wg.Go(func() {
-				if _, err := p.Run(t.Context(), "gpu-01", "true"); err != nil {
+				if _, err := p.Run(t.Context(), fmt.Sprintf("gpu-%02d", i%tt.hosts+1), "true"); err != nil {
 					t.Error(err)
 				}
 			})
@@ -221,6 +229,48 @@ func TestConcurrency(t *testing.T) {
 		if most := h.most.Load(); most > tt.want {
 			t.Errorf("%s limit: %d commands at a time, want at most %d", name, most, tt.want)
 		}
+	}
+}
+
+// The commands of a host share a slot: one in parallel with a long one does not wait for the long ones of other hosts, and a command on
+// a host without a slot does.
+func TestCommandsOfAHostShareASlot(t *testing.T) {
+	t.Parallel()
+	user, key := ed25519Key(t)
+	release, started := make(chan struct{}), make(chan struct{})
+	h := newServer(t, user.PublicKey(), func(line string, _ cryptossh.Channel, _ <-chan struct{}) uint32 {
+		if line == "long" {
+			started <- struct{}{}
+			<-release
+		}
+		return 0
+	})
+	s := newSite(t, key, map[string]*server{"gpu-01": h, "gpu-02": h})
+	s.Reach.SSH.Concurrency = 1
+	p := pool(t, s)
+	var long sync.WaitGroup
+	long.Go(func() {
+		if _, err := p.Run(t.Context(), "gpu-01", "long"); err != nil {
+			t.Error(err)
+		}
+	})
+	<-started
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for range 3 {
+		if _, err := p.Run(ctx, "gpu-01", "short"); err != nil {
+			t.Error(err)
+		}
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := p.Run(ended, "gpu-02", "short"); !errors.Is(err, context.Canceled) {
+		t.Errorf("another host: %v", err)
+	}
+	close(release)
+	long.Wait()
+	if _, err := p.Run(ctx, "gpu-02", "short"); err != nil {
+		t.Errorf("after the long command: %v", err)
 	}
 }
 

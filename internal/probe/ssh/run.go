@@ -37,8 +37,8 @@ var ErrTooMuchOutput = errors.New("the command printed more than 64 MiB")
 // endGrace is the time between SIGTERM and the closing of the connection.
 const endGrace = 5 * time.Second
 
-// Run runs a command on a host and waits for it. The timeout of the site applies to the
-// command with the login, not to the wait for a slot. A command that sudo does not run is an
+// Run runs a command on a host and waits for it. The timeout of the site, or that of WithLoad, applies
+// to the command with the login, not to the wait for a slot. A command that sudo does not run is an
 // error of type sudo.RefusedError.
 func (p *Pool) Run(ctx context.Context, host string, argv ...string) (Output, error) {
 	out, err := p.run(ctx, host, argv)
@@ -50,7 +50,11 @@ func (p *Pool) Run(ctx context.Context, host string, argv ...string) (Output, er
 	if err != nil {
 		return out, err
 	}
-	return out, sudo.Refusal(host, p.hosts[host].user, command, out.Exit, out.Stderr, listed.Exit)
+	said := out.Stderr
+	if Loads(ctx) { // on a terminal
+		said = slices.Concat(out.Stderr, out.Stdout)
+	}
+	return out, sudo.Refusal(host, p.hosts[host].user, command, out.Exit, said, listed.Exit)
 }
 
 func (p *Pool) run(ctx context.Context, host string, argv []string) (Output, error) {
@@ -61,16 +65,13 @@ func (p *Pool) run(ctx context.Context, host string, argv []string) (Output, err
 	if err != nil {
 		return Output{}, err
 	}
-	for _, slots := range []chan struct{}{c.slots, p.slots} {
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-		case <-ctx.Done():
-			return Output{}, fmt.Errorf("wait to run %s on %s: %w", argv[0], host, ctx.Err())
-		}
+	leave, err := p.enter(ctx, c)
+	if err != nil {
+		return Output{}, fmt.Errorf("wait to run %s on %s: %w", argv[0], host, err)
 	}
+	defer leave()
 	defer p.use(c)()
-	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	ctx, cancel := context.WithTimeout(ctx, Limit(ctx, p.timeout))
 	defer cancel()
 	out := Output{At: time.Now(), Origin: OnHost}
 	session, client, err := p.session(ctx, c, host)
@@ -80,6 +81,9 @@ func (p *Pool) run(ctx context.Context, host string, argv []string) (Output, err
 	defer session.Close() //nolint:errcheck // already closed at the end of the command
 	stdout, stderr := &Buffer{}, &Buffer{}
 	session.Stdout, session.Stderr = stdout, stderr
+	if Loads(ctx) {
+		attach(session)
+	}
 	line := Quote(argv)
 	ended := make(chan error, 1)
 	go func() { ended <- session.Run(line) }()
@@ -107,7 +111,7 @@ func (p *Pool) run(ctx context.Context, host string, argv []string) (Output, err
 // end stops a command after its timeout. If the host does not respond, it closes the
 // connection, so that later commands do not wait for it.
 func (c *connection) end(session *ssh.Session, client *ssh.Client, ended <-chan error) {
-	_ = session.Signal(ssh.SIGTERM) // many servers ignore signals; Close ends the command
+	_ = session.Signal(ssh.SIGTERM) // many servers ignore signals; Close ends a command with a terminal: see WithLoad
 	_ = session.Close()
 	grace := time.NewTimer(endGrace)
 	defer grace.Stop()

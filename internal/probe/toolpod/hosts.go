@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -136,17 +137,38 @@ func (h *Hosts) lacks(ctx context.Context, host, program string) (int, error) {
 	}
 }
 
+// whileOpen is a script that runs its arguments, and sends them SIGTERM when the standard input ends: a container runtime
+// does not end the processes of a client that has gone (kubernetes/kubernetes issue 89031).
+const whileOpen = `exec 3<&0
+"$@" </dev/null 3<&- & load=$!
+(read -r line <&3; kill "$load") >/dev/null 2>&1 & watch=$!
+wait "$load"; code=$?
+kill "$watch" 2>/dev/null
+exit "$code"`
+
+// withSession is a command that runs command and ends with its standard input.
+func withSession(command []string) []string {
+	return append([]string{"sh", "-c", whileOpen, "sh"}, command...)
+}
+
 // exec runs a command in a pod.
 func (h *Hosts) exec(ctx context.Context, p pod, command []string) (ssh.Output, error) {
 	cluster, err := h.cluster(ctx)
 	if err != nil {
 		return ssh.Output{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.timeout)
+	ctx, cancel := context.WithTimeout(ctx, ssh.Limit(ctx, h.timeout))
 	defer cancel()
+	argv := command
+	var stdin io.Reader
+	if ssh.Loads(ctx) {
+		open, end := io.Pipe()
+		defer end.Close() //nolint:errcheck // never fails
+		argv, stdin = withSession(command), open
+	}
 	stdout, stderr := &ssh.Buffer{}, &ssh.Buffer{}
 	out := ssh.Output{At: time.Now(), Origin: p.String()}
-	out.Exit, err = cluster.Exec(ctx, p.namespace, p.name, p.container, command, stdout, stderr)
+	out.Exit, err = cluster.Exec(ctx, p.namespace, p.name, p.container, argv, stdin, stdout, stderr)
 	out.Took, out.Stdout, out.Stderr = time.Since(out.At), stdout.Bytes(), stderr.Bytes()
 	switch {
 	case err != nil:

@@ -1,9 +1,12 @@
 package toolpod
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -118,5 +121,49 @@ func TestEveryToolHasItsSource(t *testing.T) {
 		if fmt.Sprint(tool.Labels) == "[]" || tool.Container == "" || !strings.Contains(tool.Source, "github.com/NVIDIA/gpu-operator") || tool.Remedy == "" {
 			t.Errorf("%+v", tool)
 		}
+	}
+}
+
+// The script of a load in a container keeps output and exit code, gives its command no input, and ends it with its
+// standard input, as when the client has gone. The shell is this machine's.
+func TestLoadEndsWithItsInput(t *testing.T) {
+	t.Parallel()
+	start := func(command ...string) (*exec.Cmd, io.WriteCloser, *bufio.Reader) {
+		argv := withSession(command)
+		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, in, bufio.NewReader(out)
+	}
+	ended, _, out := start("sh", "-c", "cat; printf '%s|' \"$@\"; exit 226", "sh", "a b", "c")
+	data, err := io.ReadAll(out)
+	if err != nil || string(data) != "a b|c|" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if err := ended.Wait(); ended.ProcessState.ExitCode() != 226 {
+		t.Errorf("it ended with %v", err)
+	}
+	load, in, out := start("sh", "-c", `trap 'echo stopped; kill $!; exit 3' TERM; sleep 600 & echo started; wait`)
+	if line, err := out.ReadString('\n'); err != nil || line != "started\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err = io.ReadAll(out)
+	if err != nil || string(data) != "stopped\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if err := load.Wait(); load.ProcessState.ExitCode() != 3 {
+		t.Errorf("it ended with %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -63,9 +64,21 @@ type program struct {
 }
 
 // ExecInContainer implements remotecommand.Executor.
-func (p program) ExecInContainer(ctx context.Context, _, _, container string, argv []string, _ io.Reader, out, errOut io.WriteCloser, _ bool, _ <-chan remotecommand.TerminalSize, _ time.Duration) error {
+func (p program) ExecInContainer(ctx context.Context, _, _, container string, argv []string, in io.Reader, out, errOut io.WriteCloser, _ bool, _ <-chan remotecommand.TerminalSize, _ time.Duration) error {
 	if len(argv) == 0 {
 		return errors.New("no command")
+	}
+	if of, ok := arguments(argv); ok {
+		argv = of
+		if in != nil {
+			var end context.CancelFunc
+			ctx, end = context.WithCancel(ctx)
+			defer end()
+			go func() {
+				defer end()
+				_, _ = io.Copy(io.Discard, in) // until the client has gone
+			}()
+		}
 	}
 	var exit int
 	stdout, stderr := writer(out), writer(errOut)
@@ -85,6 +98,16 @@ func (p program) ExecInContainer(ctx context.Context, _, _, container string, ar
 		return utilexec.CodeExitError{Err: fmt.Errorf("command terminated with exit code %d", exit), Code: exit}
 	}
 	return nil
+}
+
+// arguments are the arguments of sh -c with a script that runs them ("$@"). Of such scripts the simulation has the one that
+// ends its command with its standard input.
+func arguments(argv []string) ([]string, bool) {
+	const words = 4 // sh -c SCRIPT NAME
+	if len(argv) <= words || argv[0] != "sh" || argv[1] != "-c" || !strings.Contains(argv[2], `"$@"`) {
+		return nil, false
+	}
+	return argv[words:], true
 }
 
 // writer discards what the client does not want.

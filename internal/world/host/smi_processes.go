@@ -6,6 +6,10 @@ import (
 	"github.com/firstlight/firstlight/internal/world"
 )
 
+// idleMemoryMiB is the memory that the driver uses on a GPU without a process. A container that holds the GPU without a CUDA
+// context, as a worker of Ray without a task, is not a process on it.
+const idleMemoryMiB = 4
+
 // occupied are the GPUs that a pod holds: its process is on them.
 func occupied(gpus []world.GPU) []world.GPU {
 	var out []world.GPU

@@ -62,7 +62,7 @@ func (c *call) gpuXML(x *xmlDoc, index int, g world.GPU) {
 	c.fabricXML(x, g)
 	c.supportedClocksXML(x, g)
 	x.in("processes", func() {
-		if g.Occupant.UID == "" || g.MemUsedMiB == 0 {
+		if g.Occupant.UID == "" || g.MemUsedMiB <= idleMemoryMiB {
 			return
 		}
 		x.in("process_info", func() {

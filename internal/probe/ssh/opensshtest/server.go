@@ -38,6 +38,8 @@ type Server struct {
 	User string
 	// namespace is the file of its mount namespace; empty: that of the test.
 	namespace string
+	// asRoot: sshd is root's, as on a host.
+	asRoot bool
 	// Hang makes connections that are accepted from then on answer nothing.
 	Hang      atomic.Bool
 	Accepted  atomic.Int32
@@ -69,8 +71,22 @@ func Need(t *testing.T) {
 // Start starts a server on a loopback address; extra are lines of its sshd_config.
 func Start(t *testing.T, extra ...string) *Server {
 	t.Helper()
+	return start(t, false, extra)
+}
+
+// StartAsRoot is Start with an sshd of root, which only root can run: no other gives sessions a terminal.
+func StartAsRoot(t *testing.T, extra ...string) *Server {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to run OpenSSH's server as root in a mount namespace")
+	}
+	return start(t, true, extra)
+}
+
+func start(t *testing.T, asRoot bool, extra []string) *Server {
+	t.Helper()
 	Need(t)
-	s := &Server{t: t, Dir: t.TempDir(), User: loginUser, conns: map[net.Conn]bool{}, groups: map[int]bool{}}
+	s := &Server{t: t, Dir: t.TempDir(), User: loginUser, conns: map[net.Conn]bool{}, groups: map[int]bool{}, asRoot: asRoot}
 	if os.Getuid() != 0 {
 		u, err := user.Current()
 		if err != nil {
@@ -115,8 +131,11 @@ func (s *Server) argv() []string {
 	if s.namespace == "" {
 		return argv
 	}
-	id := strconv.Itoa(loginID)
-	return append([]string{"nsenter", "--mount=" + s.namespace, "--setuid=" + id, "--setgid=" + id}, argv...)
+	enter := []string{"nsenter", "--mount=" + s.namespace}
+	if id := strconv.Itoa(loginID); !s.asRoot {
+		enter = append(enter, "--setuid="+id, "--setgid="+id)
+	}
+	return append(enter, argv...)
 }
 
 // isolate makes the mount namespace. Its process ends with its standard input.
@@ -133,6 +152,9 @@ func (s *Server) isolate() {
 	script := fmt.Sprintf("set -e\nmount --bind %s /etc/passwd\n", s.File("passwd"))
 	if _, err := os.Stat("/etc/sudoers.d"); err == nil {
 		script += fmt.Sprintf("mount --bind %s /etc/sudoers.d\n", s.File("sudoers.d"))
+	}
+	if s.asRoot { // the directory that sshd enters, and none of the machine's records of logins
+		script += "mount -t tmpfs tmpfs /run\nmkdir /run/sshd\nmount -t tmpfs tmpfs /var/log\n"
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), "unshare", "--mount", "--propagation", "private", "sh", "-c", script+"echo ready; read end")
 	cmd.Stderr = os.Stderr
