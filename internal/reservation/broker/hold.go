@@ -122,6 +122,11 @@ func (b *Broker) Quarantine(ctx context.Context, name string, token int64, reaso
 	return b.do(ctx, "quarantine", name, func(r *lease.Record, now time.Time) error { return r.Quarantine(token, reason, now) })
 }
 
+// QuarantineClean ends a cleaning because of a deployment that it must not remove.
+func (b *Broker) QuarantineClean(ctx context.Context, name string, token int64, reason string) error {
+	return b.do(ctx, "quarantine", name, func(r *lease.Record, now time.Time) error { return r.QuarantineClean(token, reason, now) })
+}
+
 // QuarantineFree makes a free reservation dirty.
 func (b *Broker) QuarantineFree(ctx context.Context, name, by, reason string) error {
 	return b.do(ctx, "quarantine", name, func(r *lease.Record, now time.Time) error { r.QuarantineFree(by, reason, now); return nil })

@@ -68,11 +68,11 @@ func (r *Record) staleError(token int64) *StaleError {
 
 // markDirty ends the current lease, if any, and makes the reservation dirty.
 func (r *Record) markDirty(now time.Time, what EventType, reason string) {
-	d := DirtyInfo{Since: micro(now), Reason: TrimReason(reason)}
+	d := DirtyInfo{Since: micro(now), Reason: TrimReason(reason), Token: r.Token}
 	who, token := "", int64(0)
 	if l := r.Lease; l != nil {
 		who, token = l.Holder, l.Token
-		d.Holder, d.Token = who, token
+		d.Holder = who
 	}
 	if was := r.DirtyInfo; was != nil { // keep the first cause, and who may clean it
 		d.Since, d.Holder, d.Token, d.Attempts, d.Failure, d.ManualOnly = was.Since, was.Holder, was.Token, was.Attempts, was.Failure, was.ManualOnly

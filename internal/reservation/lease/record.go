@@ -112,8 +112,10 @@ type Notice struct {
 // DirtyInfo says why a reservation must be cleaned.
 type DirtyInfo struct {
 	Since metav1.MicroTime `json:"since"`
-	// Holder and Token of the lease that left it dirty.
+	// Holder of the lease that left it dirty.
 	Holder string `json:"holder,omitempty"`
+	// Token is the highest token granted until then, that of the lease that left it dirty. A deployment with a higher one is
+	// of a lease that this store does not know. 0: unknown.
 	Token  int64  `json:"token,omitempty"`
 	Reason string `json:"reason"`
 	// Attempts counts failed cleanings; Failure is the reason of the last one.
