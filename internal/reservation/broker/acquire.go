@@ -39,7 +39,7 @@ type Place struct {
 type Grant struct {
 	Reservation string `json:"reservation"`
 	lease.Lease
-	// begun is the begin of the first attempt to claim it, on the clock's Elapsed: the attempt may
+	// begun is the begin of the first attempt to claim it, in holderTime: the attempt may
 	// have succeeded although its answer was lost. nil: unknown.
 	begun *time.Duration
 }
@@ -135,7 +135,7 @@ func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait b
 			r.Lease.User = l.User
 		}
 		if err == nil {
-			begun.note(l.Token, b.clock.Elapsed())
+			begun.note(l.Token, b.holderTime())
 		}
 		got = l
 		return nil

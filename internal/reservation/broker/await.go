@@ -220,7 +220,7 @@ func (w *waiter) claim(ctx context.Context) ([]Grant, error) {
 		}
 		err := w.changeFrom(ctx, w.reader, name, func(r *lease.Record, now time.Time) (err error) {
 			if got, err = r.Claim(w.ticket.ID, now); err == nil {
-				begun.note(got.Token, w.clock.Elapsed())
+				begun.note(got.Token, w.holderTime())
 			}
 			return err
 		})

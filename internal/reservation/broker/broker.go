@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
@@ -63,6 +64,8 @@ type Options struct {
 	Poll time.Duration
 	// ID makes ticket IDs; nil: random.
 	ID func() string
+	// Suspended is for how long the machine was suspended since its start (default proctree.Suspended).
+	Suspended func() time.Duration
 }
 
 // Broker runs the steps of leases on a store. Its methods are safe for concurrent use.
@@ -88,8 +91,16 @@ func New(opts Options) *Broker {
 	if opts.ID == nil {
 		opts.ID = newID
 	}
+	if opts.Suspended == nil {
+		opts.Suspended = proctree.Suspended
+	}
 	return &Broker{store: opts.Store, clock: opts.Clock, opts: opts, watched: map[string]watched{}}
 }
+
+// holderTime is the clock of a holder. Unlike Elapsed it counts while the machine is suspended, since
+// the lease may then be given to another. A broker that ends leases must not count that time: the holder
+// may have been suspended with it.
+func (b *Broker) holderTime() time.Duration { return b.clock.Elapsed() + b.opts.Suspended() }
 
 // machineClock is monotonic from its start and ignores later changes of the system clock.
 type machineClock struct{ started time.Time }

@@ -192,7 +192,7 @@ func (b *Broker) clean(ctx context.Context, name string, cleaner lease.Ticket, s
 	l, err := b.lease(ctx, "clean", name, func(r *lease.Record, now time.Time) (lease.Lease, error) {
 		l, err := step(r, cleaner, now)
 		if err == nil {
-			begun.note(l.Token, b.clock.Elapsed())
+			begun.note(l.Token, b.holderTime())
 		}
 		return l, err
 	})
