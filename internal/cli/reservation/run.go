@@ -97,6 +97,8 @@ type running struct {
 	clock    clock.Clock
 	log      *slog.Logger
 	identity string
+	// unregistered are reservations in use whose rows have left the registry.
+	unregistered []string
 	// problems of the schedule at the start.
 	problems []string
 }
@@ -165,8 +167,15 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	if err != nil {
 		return nil, cmdutil.Unobserved(err)
 	}
-	if _, err := k.Apply(ctx, specs(reg)); err != nil {
+	applied, err := k.Apply(ctx, specs(reg))
+	if err != nil {
 		return nil, storeError(err)
+	}
+	for _, a := range applied {
+		if a.Unregistered {
+			r.unregistered = append(r.unregistered, a.Name)
+			r.log.Error("not in the registry", "reservation", a.Name, "why", a.Reason, "remedy", controller.NotInRegistry(a.Name))
+		}
 	}
 	r.config, r.store = config, k
 	r.broker, r.cached, _, err = broker.OpenCached(ctx, config, broker.Options{Clock: r.clock, Grace: f.grace})
@@ -222,7 +231,7 @@ func (f *runFlags) controller(s cmdutil.Streams, r *running, reg *config.Registr
 	}
 	days := controller.NewRotation(controller.RotationOptions{Broker: leases, Store: r.store, Hooks: client, Now: r.clock.Now, RenewInterval: f.period, Ready: ready})
 	o := controller.Options{
-		Registry: reg, Schedule: r.schedule, Store: r.cached, Broker: leases, Rotation: days, Clock: r.clock, Log: r.log,
+		Registry: reg, Unregistered: r.unregistered, Schedule: r.schedule, Store: r.cached, Broker: leases, Rotation: days, Clock: r.clock, Log: r.log,
 		Notice: f.notice, WarnBefore: f.warn, SweepInterval: f.poll, Retention: f.retention, HistoryLimit: f.historyLimit,
 	}
 	if night != nil {

@@ -61,7 +61,8 @@ func Decide(v View) (Verdict, string) {
 	case d.Reservation == "" || d.Token == 0:
 		return Kept, "it has no label of a reservation or a lease, so its use is unknown"
 	case v.Record == nil || !v.Known:
-		return Kept, fmt.Sprintf("reservation %s is not in the store and the registry, so its use is unknown", d.Reservation)
+		return Blocked, fmt.Sprintf("reservation %s is not in the store and the registry, so nothing removes it: add its row again, and then firstlight reservation rotation down --reservation %s",
+			d.Reservation, d.Reservation)
 	}
 	if verdict, reason := v.leaseVerdict(); verdict != "" {
 		return verdict, reason
