@@ -150,6 +150,9 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	if err := f.checkDurations(); err != nil {
 		return nil, err
 	}
+	if err := f.ready.check(f.file, deployed(reg, times)); err != nil {
+		return nil, err
+	}
 	now, err := f.store.clock()
 	if err != nil {
 		return nil, err
@@ -184,6 +187,20 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	}
 	r.Controller, err = f.controller(s, r, reg, night)
 	return r, err
+}
+
+// deployed returns the rows for which the schedule provisions deployments.
+func deployed(reg *config.Registry, times *calendar.Schedule) (out []config.Reservation) {
+	does := map[calendar.Action]bool{}
+	for _, e := range times.Entries() {
+		does[e.Action] = true
+	}
+	for _, row := range reg.Reservations {
+		if does[calendar.Up] && row.DaytimeIntent != "" || does[calendar.Batch] && len(row.Nightly()) > 0 {
+			out = append(out, row)
+		}
+	}
+	return out
 }
 
 // minPeriod leaves a Job a second to end in the last third of the interval.
