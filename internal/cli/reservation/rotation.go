@@ -184,13 +184,14 @@ failed); 3 the store is unavailable.`,
 	return cmd
 }
 
-// noticeUntil is the end of the notice; an earlier notice is kept.
+// noticeUntil is the end of the notice; a notice with an earlier end is kept.
 func noticeUntil(ctx context.Context, r *rotating, name string, notice time.Duration) time.Time {
+	until := r.leases.clock.Now().Add(notice)
 	now, err := r.leases.store.Get(ctx, name)
-	if err == nil && now.Status.Lease != nil && now.Status.Lease.Notice != nil {
+	if err == nil && now.Status.Lease != nil && now.Status.Lease.Notice != nil && now.Status.Lease.Notice.At.Time.Before(until) {
 		return now.Status.Lease.Notice.At.Time
 	}
-	return r.leases.clock.Now().Add(notice)
+	return until
 }
 
 // each applies work to every reservation and prints the outcomes.

@@ -111,11 +111,16 @@ func (r *Record) Extend(token int64, to time.Time, reason string, now time.Time)
 	if l.MaxEndsAt != nil && to.After(l.MaxEndsAt.Time) {
 		return *l, fmt.Errorf("%w: the latest end is %s, %s more", ErrPastMaxTerm, l.MaxEndsAt.UTC().Format(time.RFC3339), max(0, l.MaxEndsAt.Sub(l.TermEndsAt.Time)))
 	}
-	l.TermEndsAt, l.Notice = timePtr(to), nil
+	l.TermEndsAt, l.Extended, l.Notice = timePtr(to), true, nil
 	l.Heartbeats++
 	l.setExpiry(now)
 	r.addEvent(now, Extended, l.Holder, l.Token, reason)
 	return *l, nil
+}
+
+// IsExtended reports whether a holder has moved the end of the current lease. An earlier version wrote only the event.
+func (r *Record) IsExtended() bool {
+	return r.Lease != nil && (r.Lease.Extended || r.hasRecent(Extended, r.Lease.Token))
 }
 
 // Notify asks the holder to release the lease by a time.

@@ -80,6 +80,8 @@ type Lease struct {
 	ExpiresAt *metav1.MicroTime `json:"expiresAt,omitempty"`
 	// TermEndsAt is the end that renewals cannot exceed; nil: no limit.
 	TermEndsAt *metav1.MicroTime `json:"termEndsAt,omitempty"`
+	// Extended: a holder has moved TermEndsAt.
+	Extended bool `json:"extended,omitempty"`
 	// MaxEndsAt is the end that extensions cannot exceed; nil: no limit.
 	MaxEndsAt *metav1.MicroTime `json:"maxEndsAt,omitempty"`
 	// Publisher provisioned a deployment under the lease for others to check out; Available is set
