@@ -48,7 +48,11 @@ func atEnd[T any](ctx context.Context, within time.Duration, items []T, do func(
 			defer cancel()
 			for {
 				errs[i] = do(ctx, item)
-				if !IsTransient(errs[i]) || poll.Sleep(ctx, rand.N(transientBackoff)) != nil { //nolint:gosec // spreads attempts
+				if !IsTransient(errs[i]) {
+					return nil
+				}
+				if poll.Sleep(ctx, rand.N(transientBackoff)) != nil { //nolint:gosec // spreads attempts
+					errs[i] = withCause(ctx, errs[i])
 					return nil
 				}
 			}
