@@ -119,6 +119,9 @@ func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait b
 	var got lease.Lease
 	begun := claims{}
 	err = b.change(ctx, name, func(r *lease.Record, now time.Time) error {
+		if err := b.checkClock(); err != nil {
+			return err
+		}
 		busy := busyError(name, r)
 		was := *r.DeepCopy()
 		r.Enqueue(t, now)

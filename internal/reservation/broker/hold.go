@@ -135,11 +135,17 @@ func (b *Broker) QuarantineFree(ctx context.Context, name, by, reason string) er
 // Publish makes a lease available for checkout until a time; see lease.Record.Publish.
 func (b *Broker) Publish(ctx context.Context, name string, token int64, ends, last time.Time, reason string) (lease.Lease, error) {
 	var got lease.Lease
-	err := b.do(ctx, "publish", name, func(r *lease.Record, now time.Time) (err error) {
-		got, err = r.Publish(token, ends, last, reason, now)
+	err := b.attempt(ctx, uncached{b.store}, name, true, func(r *store.Reservation, now time.Time) (err error) {
+		if err := b.checkClock(); err != nil {
+			return err
+		}
+		got, err = r.Status.Publish(token, ends, last, reason, now)
 		return err
 	})
-	return got, err
+	if err != nil {
+		return got, fmt.Errorf("publish %s: %w", name, err)
+	}
+	return got, nil
 }
 
 // Checkout makes the ticket's owner the holder of an available lease.
