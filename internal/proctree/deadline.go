@@ -46,7 +46,7 @@ func (d *Deadline) At() (at time.Time, moved <-chan struct{}) {
 }
 
 // Left returns the time until the deadline, less the time in which the machine was suspended since
-// it was set; set is false if there is none yet.
+// it was set; set is false before the first Move.
 func (d *Deadline) Left() (left time.Duration, set bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 const MaxSleep = time.Second
 
 // Suspended returns for how long the machine was suspended since its start. Time of package time
-// stands still meanwhile, but other machines may give a lease to another holder.
+// stops meanwhile, but other machines may give a lease to another holder.
 func Suspended() time.Duration {
 	within, suspended := time.Duration(math.MaxInt64), time.Duration(0)
 	for range 5 { // this process may be preempted between two readings

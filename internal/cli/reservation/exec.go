@@ -30,7 +30,7 @@ func runUnderLease(ctx context.Context, s cmdutil.Streams, r *reservations, gran
 	if lost, ok := errors.AsType[*broker.LostError](err); ok {
 		return cmdutil.Unobserved(fmt.Errorf("the command was stopped: %w", errors.Join(lost.Cause, withoutExitCode(lost.Work))))
 	}
-	if _, left := errors.AsType[*proctree.LeftError](err); left { // no other holder may start beside them
+	if _, left := errors.AsType[*proctree.LeftError](err); left { // no other holder may start while they run
 		return errors.Join(err, cmdutil.Unobserved(r.quarantine(ctx, grants, err.Error())))
 	}
 	return errors.Join(err, cmdutil.Unobserved(r.ReleaseAll(ctx, grants, "the command has ended")))

@@ -57,7 +57,7 @@ func TestWrongClockEndsALeaseThatIsNotRenewed(t *testing.T) {
 	w.want(w.tick(b), lease.Dirty, "")
 }
 
-// The end of a term would be another one for everybody else.
+// The end of a term differs between machines.
 func TestWrongClockGetsNoLease(t *testing.T) {
 	for name, req := range map[string]Request{"at once": {}, "waiting": {Wait: true}} {
 		t.Run(name, func(t *testing.T) {

@@ -20,8 +20,8 @@ margins:
 - {from: %[1]s-down, to: %[1]s-batch, at-least: 10m}
 `
 
-// A holder who extends as far as the broker allows keeps the deployment after the window of down, and that is
-// no failure: the sweep removes it at the end of the lease.
+// A holder who extends as far as the broker allows keeps the deployment after the window of down. It
+// is not a failure: the sweep removes it at the end of the lease.
 func TestExtensionPastTheWindowOfDown(t *testing.T) {
 	from := at(t, "2027-01-10T08:30:00Z")
 	h := newHarness(t, "extended", from)

@@ -65,7 +65,7 @@ func TestDecide(t *testing.T) {
 		{"of tomorrow", func(v *View) { v.Deployment.Created = now.Add(24 * time.Hour) }, Kept, "it is younger"},
 		{"no age", func(v *View) { v.Deployment.Created = time.Time{} }, Kept, "its age is unknown"},
 		{"a restored store", func(v *View) { v.Record.Token = 6 }, Blocked, "confirm-restore aws-h100 --grant 7 --why REASON"},
-		{"a restored store, cleaned once in vain", func(v *View) { v.Record.Token, v.Record.DirtyInfo.Token = 9, 6 }, Blocked, "rotation down --reservation aws-h100"},
+		{"a restored store, after a failed cleaning", func(v *View) { v.Record.Token, v.Record.DirtyInfo.Token = 9, 6 }, Blocked, "rotation down --reservation aws-h100"},
 		{"a restored store, under our own lease", func(v *View) {
 			v.Record, v.Cleaning = held(lease.Cleaning, 9, "janitor", true), 9
 			v.Record.DirtyInfo = &lease.DirtyInfo{Token: 6}

@@ -43,7 +43,7 @@ type Options struct {
 	Store    Store
 	Broker   Broker
 	Hooks    Hooks
-	// Clouds are listed besides those of the registry.
+	// Clouds are listed in addition to those of the registry.
 	Clouds []config.Cloud
 	// Holder of the cleaning leases; OlderThan is the minimum age for a removal; RenewInterval of
 	// a cleaning lease defaults to 1 minute.

@@ -81,8 +81,8 @@ func (d *driver) model(name string, ops []op, h *told) []finding {
 	return []finding{{Check: "model", Text: text + stuck(history, info)}}
 }
 
-// stuck returns the end of the longest partial linearization, and the operations that ended first of those that are not
-// in it: the picture is lost with its machine.
+// stuck returns the end of the longest partial linearization, and the operations outside it that ended first: the picture
+// is lost with its machine.
 func stuck(history []porcupine.Operation, info porcupine.LinearizationInfo) string {
 	const shown = 6
 	var longest []porcupine.Operation
