@@ -162,7 +162,7 @@ func (b *Broker) read(ctx context.Context, from reader, name string) (r *store.R
 // did since. Other steps, those that grant, are repeated: a grant is good only while it lasts.
 func (b *Broker) attempt(ctx context.Context, from reader, name string, once bool, s func(r *store.Reservation, now time.Time) error) error {
 	within := conflictBackoff
-	var lost *unanswered
+	var lost []*unanswered // each may be written late, before or after the next
 	defer b.requestCaller(ctx)()
 	for {
 		r, stale, err := b.read(ctx, from, name)
@@ -170,10 +170,12 @@ func (b *Broker) attempt(ctx context.Context, from reader, name string, once boo
 			b.noteError(err)
 			return withCause(ctx, err)
 		}
-		if written, err := lost.written(ctx, b.store, r); err != nil {
-			return withCause(ctx, err)
-		} else if written {
-			return lost.refused
+		for _, u := range lost {
+			if written, err := u.written(ctx, b.store, r); err != nil {
+				return withCause(ctx, err)
+			} else if written {
+				return u.refused
+			}
 		}
 		next := *r
 		next.Status.Record = *r.Status.Record.DeepCopy()
@@ -209,9 +211,9 @@ func (b *Broker) attempt(ctx context.Context, from reader, name string, once boo
 			return withCause(ctx, err)
 		}
 		// The write may have succeeded: run the step again on the current version.
-		from, lost = uncached{b.store}, nil
+		from = uncached{b.store}
 		if once && !conflict {
-			lost = newUnanswered(&r.Status.Record, &next.Status.Record, refused)
+			lost = append(lost, newUnanswered(&r.Status.Record, &next.Status.Record, refused))
 		}
 		if conflict && stale {
 			continue // not a sign of many writers
