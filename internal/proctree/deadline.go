@@ -7,8 +7,6 @@ import (
 	"io"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // ErrDeadline means that a program was not started because its Deadline had passed.
@@ -21,7 +19,8 @@ type Deadline struct {
 	grace time.Duration
 
 	mu    sync.Mutex
-	at    time.Time // zero: none yet
+	at    time.Time     // zero: none yet
+	slept time.Duration // Suspended when it was set
 	moved chan struct{}
 }
 
@@ -34,7 +33,7 @@ func NewDeadline(grace time.Duration) *Deadline {
 func (d *Deadline) Move(at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.at = at
+	d.at, d.slept = at, Suspended()
 	close(d.moved)
 	d.moved = make(chan struct{})
 }
@@ -44,6 +43,14 @@ func (d *Deadline) At() (at time.Time, moved <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.at, d.moved
+}
+
+// Left returns the time until the deadline, less the time in which the machine was suspended since
+// it was set; set is false before the first Move.
+func (d *Deadline) Left() (left time.Duration, set bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Until(d.at) + d.slept - Suspended(), !d.at.IsZero()
 }
 
 type deadlineKey struct{}
@@ -68,13 +75,13 @@ func (d *Deadline) Grace(most time.Duration) time.Duration {
 }
 
 // send writes the deadline and each move of it, until done is closed. A message is a time of
-// CLOCK_MONOTONIC, which all processes share.
+// CLOCK_BOOTTIME, which all processes share, and which also counts while the machine is suspended.
 func (d *Deadline) send(to io.WriteCloser, done <-chan struct{}) {
 	defer to.Close() //nolint:errcheck // the subreaper reads until it is closed
 	for {
-		at, moved := d.At()
-		if !at.IsZero() {
-			if binary.Write(to, binary.NativeEndian, int64(monotonic()+time.Until(at))) != nil {
+		_, moved := d.At()
+		if left, set := d.Left(); set {
+			if binary.Write(to, binary.NativeEndian, int64(bootTime()+left)) != nil {
 				return // the subreaper has ended
 			}
 		}
@@ -86,20 +93,14 @@ func (d *Deadline) send(to io.WriteCloser, done <-chan struct{}) {
 	}
 }
 
-// receive returns the time until each deadline that the other process sends.
+// receive returns each deadline that the other process sends, as a time of CLOCK_BOOTTIME.
 func receive(from io.Reader) <-chan time.Duration {
 	out := make(chan time.Duration)
 	go func() {
 		var at int64
 		for binary.Read(from, binary.NativeEndian, &at) == nil {
-			out <- time.Duration(at) - monotonic()
+			out <- time.Duration(at)
 		}
 	}()
 	return out
-}
-
-func monotonic() time.Duration {
-	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // never fails with this clock
-	return time.Duration(now.Nano())
 }

@@ -89,7 +89,7 @@ func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	tree.Stdin, tree.Stdout, tree.Stderr = cmd.Stdin, cmd.Stdout, cmd.Stderr
 	tree.ExtraFiles = []*os.File{reportWriter}
 	if deadline != nil {
-		if at, _ := deadline.At(); !at.IsZero() && time.Until(at) <= 0 {
+		if left, set := deadline.Left(); set && left <= 0 {
 			return fmt.Errorf("start %s: %w", cmd.Path, ErrDeadline)
 		}
 		deadlines, sender, err := os.Pipe()

@@ -28,6 +28,9 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if file := os.Getenv(asSuspended); file != "" {
+		os.Exit(reapSuspended(file))
+	}
 	if script := os.Getenv(asRunner); script != "" {
 		ctx := context.Background() //nolint:forbidigo // a process of its own
 		if os.Getenv(asRenewer) != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -41,13 +42,15 @@ type tree struct {
 	status *syscall.WaitStatus
 	left   map[int]bool // children that cannot be killed
 	says   *os.File
-	// deadlines receives the time until each new deadline; nil: the program has none.
+	// deadlines receives each new deadline, on the clock now; nil: the program has none.
 	deadlines <-chan time.Duration
+	// now is a clock that also counts while the machine is suspended.
+	now func() time.Duration
 }
 
 // reap runs a program and its descendants to their end and exits like the program.
 func reap(grace string, hasDeadline bool, path string, argv []string) int {
-	t := &tree{says: os.NewFile(3, "report"), output: map[string]bool{}, left: map[int]bool{}}
+	t := &tree{says: os.NewFile(3, "report"), output: map[string]bool{}, left: map[int]bool{}, now: bootTime}
 	syscall.CloseOnExec(3)
 	if hasDeadline {
 		syscall.CloseOnExec(4)
@@ -87,26 +90,37 @@ func (t *tree) say(r report) { _ = json.NewEncoder(t.says).Encode(r) } // the ca
 
 // run returns when no process remains.
 func (t *tree) run(signals <-chan os.Signal) {
-	var over, tick, late <-chan time.Time // over: end of the grace period; tick: set while processes remain; late: the deadline
-	kill, held := false, false
-	terminate := func() {
-		_ = syscall.Kill(-t.pid, syscall.SIGTERM)
-		if over == nil {
-			over = time.After(t.grace)
+	var over, late time.Duration // the end of the grace period, and the deadline; 0: none
+	kill, held, isOver := false, false, false
+	graceBegins := func() {
+		if over == 0 {
+			over = t.now() + t.grace
 		}
 	}
+	terminate := func() {
+		_ = syscall.Kill(-t.pid, syscall.SIGTERM)
+		graceBegins()
+	}
 	for !t.wait() && (t.status == nil || len(t.children()) > 0) {
+		if late != 0 && t.now() >= late {
+			late = 0
+			terminate()
+		}
 		if t.status != nil && !kill {
 			if !t.holdsOutput() {
 				kill = true
-			} else if over == nil {
-				over = time.After(t.grace)
+			} else {
+				graceBegins()
 			}
+		}
+		if over != 0 && !isOver && t.now() >= over {
+			isOver, kill, held = true, true, t.status != nil
 		}
 		if kill {
 			t.kill(syscall.Kill)
 		}
-		if tick = nil; t.status != nil || kill {
+		tick := t.untilNext(late, over)
+		if t.status != nil || kill {
 			tick = time.After(killInterval)
 		}
 		select {
@@ -117,16 +131,26 @@ func (t *tree) run(signals <-chan os.Signal) {
 			case syscall.SIGHUP: // the caller has died
 				kill = true
 			}
-		case left := <-t.deadlines:
-			late = time.After(left)
-		case <-late:
-			terminate()
-		case <-over:
-			kill, held = true, t.status != nil
+		case late = <-t.deadlines:
 		case <-tick:
 		}
 	}
 	t.say(report{Held: held, Left: slices.Sorted(maps.Keys(t.left))})
+}
+
+// untilNext returns a timer for the first of some times; nil: all are 0. It is early, because the
+// machine may be suspended before.
+func (t *tree) untilNext(times ...time.Duration) <-chan time.Time {
+	next := time.Duration(math.MaxInt64)
+	for _, at := range times {
+		if at != 0 {
+			next = min(next, at)
+		}
+	}
+	if next == math.MaxInt64 {
+		return nil
+	}
+	return time.After(min(next-t.now(), MaxSleep))
 }
 
 // kill kills all children. It notes those of other users, which it cannot kill.

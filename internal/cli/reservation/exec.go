@@ -16,7 +16,8 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// runUnderLease renews the leases while a command runs, and releases them when it has ended.
+// runUnderLease renews the leases while a command runs, and releases them when it has ended. If
+// processes of the command may still run, an operator must free the reservations.
 // It renews them until the end of the command, also after its SIGTERM.
 func runUnderLease(ctx context.Context, s cmdutil.Streams, r *reservations, grants []broker.Grant, argv []string) error {
 	notified := map[string]bool{}
@@ -29,7 +30,18 @@ func runUnderLease(ctx context.Context, s cmdutil.Streams, r *reservations, gran
 	if lost, ok := errors.AsType[*broker.LostError](err); ok {
 		return cmdutil.Unobserved(fmt.Errorf("the command was stopped: %w", errors.Join(lost.Cause, withoutExitCode(lost.Work))))
 	}
+	if _, left := errors.AsType[*proctree.LeftError](err); left { // no other holder may start while they run
+		return errors.Join(err, cmdutil.Unobserved(r.quarantine(ctx, grants, err.Error())))
+	}
 	return errors.Join(err, cmdutil.Unobserved(r.ReleaseAll(ctx, grants, "the command has ended")))
+}
+
+// quarantine ends the leases of a command whose processes may still run, and says how to free the reservations.
+func (r *reservations) quarantine(ctx context.Context, grants []broker.Grant, reason string) error {
+	if err := r.QuarantineAll(ctx, grants, reason); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s waits for an operator: when the processes have ended, run firstlight reservation clean NAME --why REASON", broker.JoinNames(grants))
 }
 
 // withoutExitCode drops how a stopped command ended, but not that its processes may still run.

@@ -28,10 +28,24 @@ func TestInvalidFlagsAreRefusedBeforeTheStoreIsOpened(t *testing.T) {
 	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
 	k := unreachable(t)
 	run := []string{"run", "--file", exampleRegistry, "--schedule", exampleSchedule, "--batch", "../../../examples/batch.yaml"}
+	up := []string{"rotation", "up", "--file", exampleRegistry, "--schedule", exampleSchedule}
+	uncounted := filepath.Join(t.TempDir(), "reservations.yaml")
+	rows := "reservations:\n"
+	for _, row := range []string{"{name: by-hand, slug: bh1, nightly-intents: []", "{name: by-night, slug: bn1", "{name: by-day, slug: bd1, nightly-intents: [], daytime-intent: training"} {
+		rows += "- " + row + ", cloud: aws, accelerator: h100, gpu-count: 8, cluster-config-path: a, test-config-dir: b}\n"
+	}
+	if err := os.WriteFile(uncounted, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		args []string
 		want string
 	}{
+		{[]string{"rotation", "up", "--dry-run", "--file", uncounted, "--schedule", exampleSchedule}, "no node-count of by-day, so"},
+		{[]string{"run", "--file", uncounted, "--schedule", exampleSchedule, "--batch", "../../../examples/batch.yaml"}, "no node-count of by-night, by-day, so no deployment of it is ever ready: add it to the row, or set --nodes"},
+		{append(run, "--ready-checks", "0"), "--ready-checks must be at least 1"},
+		{append(up, "--ready-timeout", "0"), "--ready-timeout positive"},
+		{append(up, "--nodes", "-1"), "invalid --nodes -1"},
 		{[]string{"extend", "one", "--grant", "1"}, `required flag(s) "by" not set`},
 		{[]string{"extend", "one", "--grant", "1", "--by", "0"}, "invalid --by 0s: must be positive"},
 		{[]string{"extend", "one", "--grant", "1", "--by", "-1h"}, "invalid --by -1h0m0s: must be positive"},
@@ -85,6 +99,22 @@ func TestScheduleProblemsOfThisYearAndTheNext(t *testing.T) {
 		got := strings.Join(scheduleProblems(times, 2027), "\n")
 		if (got != "") != want || want && (!strings.Contains(got, "2027: ") || !strings.Contains(got, "2028: ")) {
 			t.Errorf("the problems are %q", got)
+		}
+	}
+}
+
+// A registry whose rows lack node-count can be used with --nodes, and to remove deployments.
+func TestNodeCountIsNeededToProvision(t *testing.T) {
+	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
+	file := filepath.Join(t.TempDir(), "reservations.yaml")
+	const row = "reservations:\n- {name: by-day, slug: bd1, nightly-intents: [], daytime-intent: training, cloud: aws, accelerator: h100, gpu-count: 8, cluster-config-path: a, test-config-dir: b}\n"
+	if err := os.WriteFile(file, []byte(row), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"up", "--nodes", "2"}, {"down"}} {
+		args = append([]string{"reservation", "rotation", args[0], "--file", file, "--schedule", exampleSchedule, "--kubeconfig", unreachable(t)}, args[1:]...)
+		if _, stderr, code := clitest.Run(t, New, args...); code != cmdutil.ExitUnobserved && !strings.Contains(stderr, "hooks") {
+			t.Errorf("%v exits %d: %s", args, code, stderr)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func newJanitor(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "janitor",
 		Short: "List deployments without a live lease; --enforce removes them",
-		Long: `List the deployments of every cloud in the registry, compare them with the leases, and print
+		Long: `List the deployments of every cloud with a hook, compare them with the leases, and print
 for each why it is kept or to be removed. Without --enforce nothing is changed.
 
 A deployment is removed only if it has the label of this owner, is older than
@@ -53,7 +53,7 @@ cloud or the store is unavailable.`,
 			return err
 		}
 		j := janitor.New(janitor.Options{
-			Registry: reg, Store: r.store, Broker: r.Broker, Hooks: client,
+			Registry: reg, Store: r.store, Broker: r.Broker, Hooks: client, Clouds: client.Clouds(),
 			Holder: defaultHolder() + "/janitor", OlderThan: *older, Now: time.Now,
 		})
 		report, err := j.Inspect(cmd.Context())

@@ -31,6 +31,25 @@ func (f *readyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&f.interval, "ready-interval", 15*time.Second, "pause between two readiness checks")
 }
 
+// check refuses an expectation that no deployment can meet, before one is provisioned for it. rows are those
+// that get deployments, of a file.
+func (f *readyFlags) check(file string, rows []config.Reservation) error {
+	if f.nodes < 0 || f.checks < 1 || f.timeout <= 0 || f.interval < 0 {
+		return cmdutil.UsageErrorf("invalid --nodes %d, --ready-checks %d, --ready-timeout %s or --ready-interval %s: --ready-checks must be at least 1, --ready-timeout positive, the others not negative",
+			f.nodes, f.checks, f.timeout, f.interval)
+	}
+	var without []string
+	for _, row := range rows {
+		if row.NodeCount == 0 && f.nodes == 0 {
+			without = append(without, row.Name)
+		}
+	}
+	if len(without) > 0 {
+		return cmdutil.UsageErrorf("%s: no node-count of %s, so no deployment of it is ever ready: add it to the row, or set --nodes", file, strings.Join(without, ", "))
+	}
+	return nil
+}
+
 // await returns a function that waits until a deployment is ready.
 func (f *readyFlags) await(s cmdutil.Streams, client *hook.Client) (func(context.Context, config.Reservation, string, hook.Lease) error, error) {
 	home, err := lab.Home()

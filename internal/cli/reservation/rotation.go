@@ -47,7 +47,9 @@ type rotationFlags struct {
 	dry                  bool
 	notice               time.Duration
 	ready                readyFlags
-	out                  *cmdutil.Output
+	// up: deployments are provisioned, and must become ready.
+	up  bool
+	out *cmdutil.Output
 }
 
 func addRotationFlags(cmd *cobra.Command) *rotationFlags {
@@ -87,6 +89,11 @@ func (f *rotationFlags) open(ctx context.Context, s cmdutil.Streams) (*rotating,
 	case len(out.rows) == 0:
 		return nil, cmdutil.UsageErrorf("no reservation of %s has a daytime-intent", f.file)
 	}
+	if f.up {
+		if err := f.ready.check(f.file, daytimeRows(out.rows)); err != nil {
+			return nil, err
+		}
+	}
 	if out.schedule, err = cmdutil.ParseFile(s, f.schedule, calendar.Parse); err != nil {
 		return nil, err
 	}
@@ -105,6 +112,15 @@ func (f *rotationFlags) open(ctx context.Context, s cmdutil.Streams) (*rotating,
 	return out, nil
 }
 
+func daytimeRows(rows []config.Reservation) (out []config.Reservation) {
+	for _, row := range rows {
+		if row.DaytimeIntent != "" {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
 // eveningNotice is the default time between the notice and the removal.
 const eveningNotice = 30 * time.Minute
 
@@ -119,6 +135,7 @@ the store is unavailable.`,
 	}
 	f := addRotationFlags(cmd)
 	f.ready.add(cmd)
+	f.up = true
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := f.open(cmd.Context(), s)
 		if err != nil {
@@ -167,13 +184,14 @@ failed); 3 the store is unavailable.`,
 	return cmd
 }
 
-// noticeUntil is the end of the notice; an earlier notice is kept.
+// noticeUntil is the end of the notice; a notice with an earlier end is kept.
 func noticeUntil(ctx context.Context, r *rotating, name string, notice time.Duration) time.Time {
+	until := r.leases.clock.Now().Add(notice)
 	now, err := r.leases.store.Get(ctx, name)
-	if err == nil && now.Status.Lease != nil && now.Status.Lease.Notice != nil {
+	if err == nil && now.Status.Lease != nil && now.Status.Lease.Notice != nil && now.Status.Lease.Notice.At.Time.Before(until) {
 		return now.Status.Lease.Notice.At.Time
 	}
-	return r.leases.clock.Now().Add(notice)
+	return until
 }
 
 // each applies work to every reservation and prints the outcomes.

@@ -97,6 +97,8 @@ type running struct {
 	clock    clock.Clock
 	log      *slog.Logger
 	identity string
+	// unregistered are reservations in use whose rows have left the registry.
+	unregistered []string
 	// problems of the schedule at the start.
 	problems []string
 }
@@ -148,6 +150,9 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	if err := f.checkDurations(); err != nil {
 		return nil, err
 	}
+	if err := f.ready.check(f.file, deployed(reg, times)); err != nil {
+		return nil, err
+	}
 	now, err := f.store.clock()
 	if err != nil {
 		return nil, err
@@ -165,8 +170,15 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	if err != nil {
 		return nil, cmdutil.Unobserved(err)
 	}
-	if _, err := k.Apply(ctx, specs(reg)); err != nil {
+	applied, err := k.Apply(ctx, specs(reg))
+	if err != nil {
 		return nil, storeError(err)
+	}
+	for _, a := range applied {
+		if a.Unregistered {
+			r.unregistered = append(r.unregistered, a.Name)
+			r.log.Error("not in the registry", "reservation", a.Name, "why", a.Reason, "remedy", controller.NotInRegistry(a.Name))
+		}
 	}
 	r.config, r.store = config, k
 	r.broker, r.cached, _, err = broker.OpenCached(ctx, config, broker.Options{Clock: r.clock, Grace: f.grace})
@@ -175,6 +187,20 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	}
 	r.Controller, err = f.controller(s, r, reg, night)
 	return r, err
+}
+
+// deployed returns the rows for which the schedule provisions deployments.
+func deployed(reg *config.Registry, times *calendar.Schedule) (out []config.Reservation) {
+	does := map[calendar.Action]bool{}
+	for _, e := range times.Entries() {
+		does[e.Action] = true
+	}
+	for _, row := range reg.Reservations {
+		if does[calendar.Up] && row.DaytimeIntent != "" || does[calendar.Batch] && len(row.Nightly()) > 0 {
+			out = append(out, row)
+		}
+	}
+	return out
 }
 
 // minPeriod leaves a Job a second to end in the last third of the interval.
@@ -222,7 +248,7 @@ func (f *runFlags) controller(s cmdutil.Streams, r *running, reg *config.Registr
 	}
 	days := controller.NewRotation(controller.RotationOptions{Broker: leases, Store: r.store, Hooks: client, Now: r.clock.Now, RenewInterval: f.period, Ready: ready})
 	o := controller.Options{
-		Registry: reg, Schedule: r.schedule, Store: r.cached, Broker: leases, Rotation: days, Clock: r.clock, Log: r.log,
+		Registry: reg, Unregistered: r.unregistered, Schedule: r.schedule, Store: r.cached, Broker: leases, Rotation: days, Clock: r.clock, Log: r.log,
 		Notice: f.notice, WarnBefore: f.warn, SweepInterval: f.poll, Retention: f.retention, HistoryLimit: f.historyLimit,
 	}
 	if night != nil {

@@ -39,7 +39,7 @@ type Place struct {
 type Grant struct {
 	Reservation string `json:"reservation"`
 	lease.Lease
-	// begun is the begin of the first attempt to claim it, on the clock's Elapsed: the attempt may
+	// begun is the begin of the first attempt to claim it, in holderTime: the attempt may
 	// have succeeded although its answer was lost. nil: unknown.
 	begun *time.Duration
 }
@@ -119,6 +119,9 @@ func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait b
 	var got lease.Lease
 	begun := claims{}
 	err = b.change(ctx, name, func(r *lease.Record, now time.Time) error {
+		if err := b.checkClock(); err != nil {
+			return err
+		}
 		busy := busyError(name, r)
 		was := *r.DeepCopy()
 		r.Enqueue(t, now)
@@ -135,7 +138,7 @@ func (b *Broker) tryNow(ctx context.Context, name string, t lease.Ticket, wait b
 			r.Lease.User = l.User
 		}
 		if err == nil {
-			begun.note(l.Token, b.clock.Elapsed())
+			begun.note(l.Token, b.holderTime())
 		}
 		got = l
 		return nil

@@ -160,7 +160,13 @@ func (w *waiter) poll(ctx context.Context) ([]Grant, error) {
 
 func (b *Broker) queue(ctx context.Context, names []string, t lease.Ticket) error {
 	for _, name := range names {
-		if err := b.change(ctx, name, func(r *lease.Record, now time.Time) error { r.Enqueue(t, now); return nil }); err != nil {
+		if err := b.change(ctx, name, func(r *lease.Record, now time.Time) error {
+			if err := b.checkClock(); err != nil {
+				return err
+			}
+			r.Enqueue(t, now)
+			return nil
+		}); err != nil {
 			return fmt.Errorf("queue for %s: %w", name, err)
 		}
 	}
@@ -220,7 +226,7 @@ func (w *waiter) claim(ctx context.Context) ([]Grant, error) {
 		}
 		err := w.changeFrom(ctx, w.reader, name, func(r *lease.Record, now time.Time) (err error) {
 			if got, err = r.Claim(w.ticket.ID, now); err == nil {
-				begun.note(got.Token, w.clock.Elapsed())
+				begun.note(got.Token, w.holderTime())
 			}
 			return err
 		})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/poll"
+	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 	"github.com/firstlight/firstlight/internal/reservation/store"
 )
@@ -63,6 +64,8 @@ type Options struct {
 	Poll time.Duration
 	// ID makes ticket IDs; nil: random.
 	ID func() string
+	// Suspended is for how long the machine was suspended since its start (default proctree.Suspended).
+	Suspended func() time.Duration
 }
 
 // Broker runs the steps of leases on a store. Its methods are safe for concurrent use.
@@ -88,8 +91,16 @@ func New(opts Options) *Broker {
 	if opts.ID == nil {
 		opts.ID = newID
 	}
+	if opts.Suspended == nil {
+		opts.Suspended = proctree.Suspended
+	}
 	return &Broker{store: opts.Store, clock: opts.Clock, opts: opts, watched: map[string]watched{}}
 }
+
+// holderTime is the clock of a holder. Unlike Elapsed it counts while the machine is suspended, since
+// the lease may then be given to another. A broker that ends leases must not count that time: the holder
+// may have been suspended with it.
+func (b *Broker) holderTime() time.Duration { return b.clock.Elapsed() + b.opts.Suspended() }
 
 // machineClock is monotonic from its start and ignores later changes of the system clock.
 type machineClock struct{ started time.Time }
@@ -151,7 +162,7 @@ func (b *Broker) read(ctx context.Context, from reader, name string) (r *store.R
 // did since. Other steps, those that grant, are repeated: a grant is good only while it lasts.
 func (b *Broker) attempt(ctx context.Context, from reader, name string, once bool, s func(r *store.Reservation, now time.Time) error) error {
 	within := conflictBackoff
-	var lost *unanswered
+	var lost []*unanswered // each may be written late, before or after the next
 	defer b.requestCaller(ctx)()
 	for {
 		r, stale, err := b.read(ctx, from, name)
@@ -159,10 +170,12 @@ func (b *Broker) attempt(ctx context.Context, from reader, name string, once boo
 			b.noteError(err)
 			return withCause(ctx, err)
 		}
-		if written, err := lost.written(ctx, b.store, r); err != nil {
-			return withCause(ctx, err)
-		} else if written {
-			return lost.refused
+		for _, u := range lost {
+			if written, err := u.written(ctx, b.store, r); err != nil {
+				return withCause(ctx, err)
+			} else if written {
+				return u.refused
+			}
 		}
 		next := *r
 		next.Status.Record = *r.Status.Record.DeepCopy()
@@ -198,9 +211,9 @@ func (b *Broker) attempt(ctx context.Context, from reader, name string, once boo
 			return withCause(ctx, err)
 		}
 		// The write may have succeeded: run the step again on the current version.
-		from, lost = uncached{b.store}, nil
+		from = uncached{b.store}
 		if once && !conflict {
-			lost = newUnanswered(&r.Status.Record, &next.Status.Record, refused)
+			lost = append(lost, newUnanswered(&r.Status.Record, &next.Status.Record, refused))
 		}
 		if conflict && stale {
 			continue // not a sign of many writers

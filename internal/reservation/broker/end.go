@@ -26,6 +26,14 @@ func (b *Broker) ReleaseAll(ctx context.Context, grants []Grant, reason string) 
 	})
 }
 
+// QuarantineAll ends each lease, also after ctx has ended: its reservation may be in use, and an
+// operator must check it. It returns every error.
+func (b *Broker) QuarantineAll(ctx context.Context, grants []Grant, reason string) error {
+	return atEnd(ctx, releaseTimeout, grants, func(ctx context.Context, g Grant) error {
+		return b.Quarantine(ctx, g.Reservation, g.Token, reason)
+	})
+}
+
 // atEnd calls do for each item, also after ctx has ended, and joins the errors in the order of the
 // items. Each has its own time, so that one without an answer does not delay the others. Within that time, do is called
 // again while the store cannot be reached, for instance while an API server restarts.
@@ -40,7 +48,11 @@ func atEnd[T any](ctx context.Context, within time.Duration, items []T, do func(
 			defer cancel()
 			for {
 				errs[i] = do(ctx, item)
-				if !IsTransient(errs[i]) || poll.Sleep(ctx, rand.N(transientBackoff)) != nil { //nolint:gosec // spreads attempts
+				if !IsTransient(errs[i]) {
+					return nil
+				}
+				if poll.Sleep(ctx, rand.N(transientBackoff)) != nil { //nolint:gosec // spreads attempts
+					errs[i] = withCause(ctx, errs[i])
 					return nil
 				}
 			}

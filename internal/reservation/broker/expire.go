@@ -83,16 +83,22 @@ func (b *Broker) ExpireOverdue(ctx context.Context, names ...string) error {
 			errs = append(errs, err)
 		}
 	}
+	if err := b.checkClock(); err != nil && len(names) == 0 { // one that waits is refused at its start
+		errs = append(errs, fmt.Errorf("terms are not ended: %w", err))
+	}
 	return errors.Join(errs...)
 }
 
 func (b *Broker) expireOverdue(ctx context.Context, r *store.Reservation) error {
 	var errs []error
-	if reason := b.expiryReason(r.Name, r.Status.Lease); reason != "" {
+	if reason, byTerm := b.expiryReason(r.Name, r.Status.Lease); reason != "" && (!byTerm || b.mayEndTerm(ctx, r.Name)) {
 		token, heard := r.Status.Lease.Token, r.Status.Lease.Heartbeats
 		errs = append(errs, b.do(ctx, "expire the lease of", r.Name, func(rec *lease.Record, now time.Time) error {
-			if rec.Lease == nil || rec.Lease.Token != token || rec.Lease.Heartbeats != heard || b.expiryReason(r.Name, rec.Lease) == "" {
-				return nil // renewed in the meantime, expired by another broker, or the store was unreachable
+			if rec.Lease == nil || rec.Lease.Token != token || rec.Lease.Heartbeats != heard {
+				return nil // renewed in the meantime, or expired by another broker
+			}
+			if still, _ := b.expiryReason(r.Name, rec.Lease); still == "" {
+				return nil // the store was unreachable, or the clock was set
 			}
 			return rec.Expire(token, reason, now)
 		}))
@@ -112,29 +118,39 @@ func (b *Broker) expireOverdue(ctx context.Context, r *store.Reservation) error 
 	return errors.Join(errs...)
 }
 
+// mayEndTerm compares the clock with that of the API server at the end of a term, which is a time of day: a clock that
+// was set ahead would end the terms of all holders.
+func (b *Broker) mayEndTerm(ctx context.Context, name string) bool {
+	if _, err := b.store.GetUncached(ctx, name); err != nil {
+		b.resetWatch(err)
+		return false
+	}
+	return b.checkClock() == nil
+}
+
 // waiterSilence returns the time since the last heartbeat of a ticket, or since its timeout
 // became shorter because it moved up.
 func (b *Broker) waiterSilence(name string, t lease.Ticket, position int) time.Duration {
 	return b.silentFor(name+"/"+t.ID, fmt.Sprint(t.Heartbeats, t.TimeoutAt(position)))
 }
 
-// expiryReason says why a lease has expired; empty if it has not.
-func (b *Broker) expiryReason(name string, l *lease.Lease) string {
+// expiryReason says why a lease has expired; empty if it has not. byTerm: its term is over.
+func (b *Broker) expiryReason(name string, l *lease.Lease) (reason string, byTerm bool) {
 	if l == nil {
-		return ""
+		return "", false
 	}
 	silence := b.silentFor(name+"/"+l.ID, fmt.Sprint(l.Token, l.Heartbeats, l.Offered(), l.TermEndsAt))
 	switch {
 	case l.Offered():
 		if wait := l.Timeout(); silence >= wait {
-			return fmt.Sprintf("offered to %s and not claimed: no heartbeat for %s", l.Holder, wait)
+			return fmt.Sprintf("offered to %s and not claimed: no heartbeat for %s", l.Holder, wait), false
 		}
 	case l.RenewInterval.Duration > 0 && silence >= l.RenewInterval.Duration:
-		return fmt.Sprintf("%s has not renewed it for %s", l.Holder, l.RenewInterval.Duration)
+		return fmt.Sprintf("%s has not renewed it for %s", l.Holder, l.RenewInterval.Duration), false
 	case l.TermEndsAt != nil && b.clock.Now().After(l.TermEndsAt.Time) && silence >= b.opts.Grace:
-		return fmt.Sprintf("the term of %s ended at %s", l.Holder, l.TermEndsAt.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("the term of %s ended at %s", l.Holder, l.TermEndsAt.UTC().Format(time.RFC3339)), true
 	}
-	return ""
+	return "", false
 }
 
 // pruneWatched removes leases and tickets that no longer exist.

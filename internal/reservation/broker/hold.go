@@ -122,6 +122,11 @@ func (b *Broker) Quarantine(ctx context.Context, name string, token int64, reaso
 	return b.do(ctx, "quarantine", name, func(r *lease.Record, now time.Time) error { return r.Quarantine(token, reason, now) })
 }
 
+// QuarantineClean ends a cleaning because of a deployment that it must not remove.
+func (b *Broker) QuarantineClean(ctx context.Context, name string, token int64, reason string) error {
+	return b.do(ctx, "quarantine", name, func(r *lease.Record, now time.Time) error { return r.QuarantineClean(token, reason, now) })
+}
+
 // QuarantineFree makes a free reservation dirty.
 func (b *Broker) QuarantineFree(ctx context.Context, name, by, reason string) error {
 	return b.do(ctx, "quarantine", name, func(r *lease.Record, now time.Time) error { r.QuarantineFree(by, reason, now); return nil })
@@ -130,11 +135,17 @@ func (b *Broker) QuarantineFree(ctx context.Context, name, by, reason string) er
 // Publish makes a lease available for checkout until a time; see lease.Record.Publish.
 func (b *Broker) Publish(ctx context.Context, name string, token int64, ends, last time.Time, reason string) (lease.Lease, error) {
 	var got lease.Lease
-	err := b.do(ctx, "publish", name, func(r *lease.Record, now time.Time) (err error) {
-		got, err = r.Publish(token, ends, last, reason, now)
+	err := b.attempt(ctx, uncached{b.store}, name, true, func(r *store.Reservation, now time.Time) (err error) {
+		if err := b.checkClock(); err != nil {
+			return err
+		}
+		got, err = r.Status.Publish(token, ends, last, reason, now)
 		return err
 	})
-	return got, err
+	if err != nil {
+		return got, fmt.Errorf("publish %s: %w", name, err)
+	}
+	return got, nil
 }
 
 // Checkout makes the ticket's owner the holder of an available lease.
@@ -187,7 +198,7 @@ func (b *Broker) clean(ctx context.Context, name string, cleaner lease.Ticket, s
 	l, err := b.lease(ctx, "clean", name, func(r *lease.Record, now time.Time) (lease.Lease, error) {
 		l, err := step(r, cleaner, now)
 		if err == nil {
-			begun.note(l.Token, b.clock.Elapsed())
+			begun.note(l.Token, b.holderTime())
 		}
 		return l, err
 	})

@@ -104,7 +104,7 @@ type keeper struct {
 }
 
 func (b *Broker) newKeeper(grants []Grant, renewed func(Grant)) *keeper {
-	k := &keeper{Broker: b, grants: grants, renewed: renewed, last: b.clock.Elapsed(), ends: termEnd(grants), failed: errNotRenewed}
+	k := &keeper{Broker: b, grants: grants, renewed: renewed, last: b.holderTime(), ends: termEnd(grants), failed: errNotRenewed}
 	for _, g := range grants {
 		if p := g.RenewInterval.Duration; p > 0 && (k.interval == 0 || p < k.interval) {
 			k.interval = p
@@ -126,18 +126,18 @@ func (k *keeper) moveDeadline() {
 
 // isLate reports whether the work had to be stopped by now.
 func (k *keeper) isLate() bool {
-	at, _ := k.deadline.At()
-	return !at.IsZero() && !time.Now().Before(at)
+	left, set := k.deadline.Left()
+	return set && left <= 0
 }
 
 func (k *keeper) notRenewed() error {
-	return fmt.Errorf("%w for %s: %w", ErrRenewFailed, (k.clock.Elapsed() - k.last).Round(time.Millisecond), k.failed)
+	return fmt.Errorf("%w for %s: %w", ErrRenewFailed, (k.holderTime() - k.last).Round(time.Millisecond), k.failed)
 }
 
 // left returns the time until the work must be stopped. A lease can be given to another an interval
 // after its last renewal, and after its term when the last renewal is older than the grace period.
 func (k *keeper) left() time.Duration {
-	since := k.clock.Elapsed() - k.last
+	since := k.holderTime() - k.last
 	left := lease.RenewFor(k.interval) - since
 	if !k.ends.IsZero() {
 		left = min(left, max(k.ends.Sub(k.clock.Now()), k.opts.Grace-since)-lease.StopTime(k.interval))
@@ -163,17 +163,17 @@ func (k *keeper) keep(ctx context.Context) error {
 	every := k.interval / renewalsPerInterval
 	least, wait := min(retryInterval, every), every
 	for {
-		if poll.Sleep(ctx, min(wait, k.left()/2, k.beforeEnd())) != nil {
+		if k.sleep(ctx, min(wait, k.left()/2, k.beforeEnd())) != nil {
 			return nil //nolint:nilerr // ctx has ended
 		}
 		left := k.left()
 		if left < least { // no time for a request
-			if poll.Sleep(ctx, left) != nil {
+			if k.sleep(ctx, left) != nil {
 				return nil //nolint:nilerr // ctx has ended
 			}
 			return k.notRenewed()
 		}
-		begin := k.clock.Elapsed()
+		begin := k.holderTime()
 		now, err := k.renewAll(ctx, max(least, min(every, left/2)))
 		switch {
 		case err == nil:
@@ -194,6 +194,33 @@ func (k *keeper) keep(ctx context.Context) error {
 	}
 }
 
+// sleep waits for d, of which the time in which the machine is suspended is a part.
+func (k *keeper) sleep(ctx context.Context, d time.Duration) error {
+	before := k.opts.Suspended()
+	for left := d; ; {
+		step := min(left, proctree.MaxSleep)
+		if err := poll.Sleep(ctx, step); err != nil {
+			return err
+		}
+		now := k.opts.Suspended()
+		if left -= step + now - before; left <= 0 {
+			return nil
+		}
+		before = now
+	}
+}
+
+// withTimeout is context.WithTimeout with sleep.
+func (k *keeper) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		if k.sleep(ctx, d) == nil {
+			cancel(context.DeadlineExceeded)
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
 // termEnd returns the earliest end of a term; zero: none ends.
 func termEnd(grants []Grant) (ends time.Time) {
 	for _, g := range grants {
@@ -207,7 +234,7 @@ func termEnd(grants []Grant) (ends time.Time) {
 // renewAll renews the grants, each within the same time, and returns them as they are then. One that
 // cannot be renewed does not keep the others from it.
 func (k *keeper) renewAll(ctx context.Context, within time.Duration) ([]Grant, error) {
-	ctx, cancel := context.WithTimeout(ctx, within)
+	ctx, cancel := k.withTimeout(ctx, within)
 	defer cancel()
 	out, errs := make([]Grant, len(k.grants)), make([]error, len(k.grants))
 	var requests errgroup.Group

@@ -115,7 +115,7 @@ func (r *legRun) test(ctx context.Context, c *matrix.Cell, l hook.Lease) error {
 		outcome, reason = matrix.TimedOut, fmt.Sprintf("timeout after %s: %v", r.Limit, err)
 	case ctx.Err() != nil:
 		return errors.Join(context.Cause(ctx), err)
-	case broker.IsLost(err): // a hook was refused
+	case broker.IsLost(err), errors.Is(err, hook.ErrDisrupted): // a hook was refused, or cut off
 		return err
 	default:
 		outcome, reason = matrix.Failed, withResult(result, err)

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,20 @@ func TestWhatFailsBeforeTheTest(t *testing.T) {
 		return nil
 	}
 	n.want(n.run(), "failed 1 provision fl-night-r1-", "failed 1 deployment fl-night-r1-")
+	n.free()
+}
+
+// A cell whose hook was cut off by its cluster, by a drained node for instance, has no result and runs again.
+func TestDisruptedHook(t *testing.T) {
+	n := newNight(t, "main/training", "main/inference")
+	cut := &hook.FailedError{Verb: hook.Test, Of: "fl-x", Attempts: 1, Err: fmt.Errorf("%w: pod x: EvictionByEvictionAPI", hook.ErrDisrupted)}
+	n.cloud.tests["main/training"] = func(context.Context) (hook.Result, error) {
+		if n.last()[0].Attempts == 1 {
+			return hook.Result{}, cut
+		}
+		return hook.Result{Verdict: hook.Passed, Checks: 1}, nil
+	}
+	n.want(n.run(), "passed 2", "passed 1")
 	n.free()
 }
 

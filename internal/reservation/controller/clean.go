@@ -46,8 +46,15 @@ func (r *Rotation) Clean(ctx context.Context, row config.Reservation, by string,
 	var removed []string
 	err = r.withLease(ctx, g, func(ctx context.Context, l hook.Lease) (err error) {
 		removed, err = r.teardownAll(ctx, row, l, byHand)
+		if newer, ok := errors.AsType[*newerError](err); ok {
+			out.Result, out.Deployment, out.Reason = ResultBlocked, newer.name, lease.NeedsOperator(newer.Error(), row.Name)
+			return r.opts.Broker.QuarantineClean(ctx, row.Name, l.Token, newer.Error())
+		}
 		return err
 	})
+	if err == nil && out.Result == ResultBlocked {
+		return out, nil
+	}
 	if len(removed) > 0 {
 		out.Deployment = removed[0]
 	}
@@ -84,12 +91,49 @@ func (r *Rotation) notDirty(ctx context.Context, row config.Reservation) (Outcom
 	return out, nil
 }
 
+// newerError means that a deployment is of a lease that the store does not know.
+type newerError struct {
+	name         string
+	token, known int64
+}
+
+func (e *newerError) Error() string {
+	return fmt.Sprintf("deployment %s has token %d, and the highest granted before was %d: the store was restored from a backup, and its holder may be alive", e.name, e.token, e.known)
+}
+
+// checkTokens returns a newerError if a deployment is newer than the lease that left the reservation
+// dirty. The cleaning lease has a newer token still, so the hook does not refuse the teardown.
+func (r *Rotation) checkTokens(ctx context.Context, row config.Reservation, found []hook.Deployment) error {
+	if len(found) == 0 {
+		return nil
+	}
+	now, err := r.opts.Store.GetUncached(ctx, row.Name)
+	if err != nil {
+		return err
+	}
+	info := now.Status.DirtyInfo
+	if info == nil || info.Token == 0 {
+		return nil
+	}
+	for _, d := range found {
+		if d.Owner == r.opts.Hooks.Owner() && d.Token > info.Token {
+			return &newerError{d.Name, d.Token, info.Token}
+		}
+	}
+	return nil
+}
+
 // teardownAll removes the deployments of a reservation and returns their names. Deployments of
-// other owners are removed only by hand.
+// other owners, and of leases that the store does not know, are removed only by hand.
 func (r *Rotation) teardownAll(ctx context.Context, row config.Reservation, l hook.Lease, byHand bool) (removed []string, err error) {
 	found, err := r.opts.Hooks.Discover(ctx, row.Cloud, &row, l)
 	if err != nil {
 		return nil, fmt.Errorf("list deployments: %w", err)
+	}
+	if !byHand {
+		if err := r.checkTokens(ctx, row, found); err != nil {
+			return nil, err
+		}
 	}
 	var errs []error
 	for _, d := range found {

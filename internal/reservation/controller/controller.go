@@ -52,10 +52,13 @@ type BatchRunner interface {
 // Options of a Controller.
 type Options struct {
 	Registry *config.Registry
-	Schedule *calendar.Schedule
-	Store    Store
-	Broker   LeaseBroker
-	Rotation RotationRunner
+	// Unregistered are reservations in use whose rows have left the registry. A down fails while one has a
+	// deployment, which nothing would remove.
+	Unregistered []string
+	Schedule     *calendar.Schedule
+	Store        Store
+	Broker       LeaseBroker
+	Rotation     RotationRunner
 	// Batch may be nil: then its hand-overs fail.
 	Batch BatchRunner
 	// Clock defaults to the system clock.

@@ -25,6 +25,9 @@ func (c *Controller) rotate(ctx context.Context, l *runRecord, row config.Reserv
 		}
 		next, again := c.nextTry(spec, o, attempt)
 		done := isSettled(o.Result) || !again
+		if done && o.Result == ResultNotified {
+			o.Reason += ": the sweep ends the lease then, and removes the deployment"
+		}
 		c.log(spec, row, o, attempt)
 		err = l.write(ctx, func(s *store.HandOverStatus) {
 			r := s.Row(row.Name)
@@ -121,9 +124,10 @@ func (c *Controller) log(spec store.HandOverSpec, row config.Reservation, o Outc
 	c.opts.Log.Warn("hand-over", args...)
 }
 
-// rowFailure says why a row failed; empty if it did not.
+// rowFailure says why a row failed; empty if it did not. A holder who has notice at the end of the window has
+// extended the lease, which the broker allows as far as the time before the next batch suffices.
 func rowFailure(r store.HandOverRow) string {
-	if isSettled(Result(r.Result)) || r.Result == passed || r.Result == superseded {
+	if isSettled(Result(r.Result)) || Result(r.Result) == ResultNotified || r.Result == passed || r.Result == superseded {
 		return ""
 	}
 	if r.Result == "" {

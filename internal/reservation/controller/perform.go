@@ -117,6 +117,13 @@ func (c *Controller) finish(ctx context.Context, l *runRecord) error {
 	if len(h.Status.Rows) == 0 {
 		lacks = append(lacks, errNoRows.Error())
 	}
+	if calendar.Action(h.Spec.Action) == calendar.Down {
+		more, err := c.unregistered(ctx)
+		if err != nil {
+			return err
+		}
+		lacks = append(lacks, more...)
+	}
 	err := l.write(ctx, func(s *store.HandOverStatus) { s.Finished, s.Failed = c.stamp(), strings.Join(lacks, "; ") })
 	if err != nil {
 		return err

@@ -109,7 +109,7 @@ func (c *Controller) recordMissed(ctx context.Context, h *store.HandOver) error 
 			}
 			r.Cloud, r.Cells, r.Ended = string(row.Cloud), concludeCells(r.Cells, pending), c.stamp()
 			r.Result, r.Reason = cmp.Or(r.Result, blocked), why
-			if isSettled(Result(r.Result)) || r.Result == passed {
+			if isSettled(Result(r.Result)) || Result(r.Result) == ResultNotified || r.Result == passed {
 				r.Result = blocked
 			}
 		}

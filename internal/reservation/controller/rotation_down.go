@@ -30,7 +30,7 @@ func (r *Rotation) Down(ctx context.Context, row config.Reservation, by string, 
 		out.Result, out.Reason = ResultBlocked, fmt.Sprintf("%s holds it for %s", l.Holder, purposeText(l.Purpose))
 		return out, nil
 	default:
-		return r.drain(ctx, row, l, by, drained, byHand)
+		return r.drain(ctx, row, &now.Status.Record, by, drained, byHand)
 	}
 }
 
@@ -42,10 +42,10 @@ func purposeText(purpose string) string {
 }
 
 // drain ends the day's lease after the notice to its holder.
-func (r *Rotation) drain(ctx context.Context, row config.Reservation, l *lease.Lease, by string, drained time.Time, byHand bool) (Outcome, error) {
-	until := drained
-	if l.TermEndsAt != nil && l.TermEndsAt.After(until) {
-		until = l.TermEndsAt.Time // the holder extended it
+func (r *Rotation) drain(ctx context.Context, row config.Reservation, rec *lease.Record, by string, drained time.Time, byHand bool) (Outcome, error) {
+	l, until := rec.Lease, drained
+	if l.TermEndsAt != nil && l.TermEndsAt.After(until) && rec.IsExtended() {
+		until = l.TermEndsAt.Time
 	}
 	if !l.Available && r.opts.Now().Before(until) {
 		out := Outcome{Reservation: row.Name, Result: ResultNotified, Token: l.Token, Reason: fmt.Sprintf("%s holds it until %s", l.Holder, until.UTC().Format(time.RFC3339))}

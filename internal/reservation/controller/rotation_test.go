@@ -141,6 +141,44 @@ func TestExtendedOverTheEvening(t *testing.T) {
 	}
 }
 
+// A notice before the evening ends the regular term of the day; an extension stays.
+func TestNoticeBeforeTheEvening(t *testing.T) {
+	for name, extended := range map[string]bool{"regular": false, "extended": true} {
+		t.Run(name, func(t *testing.T) {
+			d := newRotationDay(t)
+			d.up(t)
+			ada, err := d.b.Checkout(t.Context(), d.row.Name, lease.Ticket{Holder: "ada"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if extended {
+				if _, err := d.b.Extend(t.Context(), d.row.Name, ada.Token, time.Hour, "one more run"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d.now = d.now.Add(2 * time.Hour)
+			asked := d.now.Add(10 * time.Minute)
+			out, err := d.Down(t.Context(), d.row, "ola", asked, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantOutcome(t, out, ResultNotified, "ada holds it until")
+			if s := d.state(t); s.Lease.Notice == nil || s.Lease.Notice.At.Time.Equal(asked.Truncate(time.Microsecond)) == extended {
+				t.Errorf("the notice is %+v", s.Lease.Notice)
+			}
+			d.now = asked
+			if out, err = d.Down(t.Context(), d.row, "ola", asked, true); err != nil {
+				t.Fatal(err)
+			}
+			if extended {
+				wantOutcome(t, out, ResultNotified, "ada holds it until")
+			} else {
+				wantOutcome(t, out, ResultDown, "")
+			}
+		})
+	}
+}
+
 func TestUpWhereSomethingStands(t *testing.T) {
 	d := newRotationDay(t)
 	d.cloud.stands = []hook.Deployment{{Name: "fl-day-r1-old", Owner: "team-x", Reservation: d.row.Name, Token: 7}}

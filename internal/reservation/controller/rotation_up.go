@@ -26,7 +26,7 @@ func (r *Rotation) Up(ctx context.Context, row config.Reservation, ends, last ti
 	})
 	var busy *broker.BusyError
 	if errors.As(err, &busy) {
-		return r.existing(ctx, row, busy)
+		return r.existing(ctx, row, busy, ends)
 	}
 	if err != nil {
 		return out, fmt.Errorf("provision %s: %w", row.Name, err)
@@ -86,16 +86,22 @@ func DescribeLeftover(found []hook.Deployment) string {
 	return text + ": its teardown was missed"
 }
 
-// existing returns the outcome for a reservation that is not free.
-func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *broker.BusyError) (Outcome, error) {
+// existing returns the outcome for a reservation that is not free. It is up if its deployment lasts
+// until the end of the day; that of an earlier day ends before.
+func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *broker.BusyError, ends time.Time) (Outcome, error) {
 	now, err := r.opts.Store.GetUncached(ctx, row.Name)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("provision %s: %w", row.Name, err)
 	}
 	out := Outcome{Reservation: row.Name, Result: ResultBlocked, Reason: busy.Error()}
 	if l := now.Status.Lease; l != nil && l.Publisher == r.Holder() {
-		out.Result, out.Token, out.Reason = ResultUp, l.Token, "it was up already"
-		out.Deployment = hook.NameOf("day", row.Slug, l.ProvisionedBy)
+		out.Token, out.Deployment = l.Token, hook.NameOf("day", row.Slug, l.ProvisionedBy)
+		if until := l.TermEndsAt; until == nil || !until.Time.Before(ends.Truncate(time.Microsecond)) { // as a record has it
+			out.Result, out.Reason = ResultUp, "it was up already"
+		} else {
+			out.Reason = fmt.Sprintf("its lease ends at %s, before the end of the day at %s: it is provisioned again after that",
+				until.UTC().Format(time.RFC3339), ends.UTC().Format(time.RFC3339))
+		}
 	}
 	if d := now.Status.DirtyInfo; d != nil {
 		out.Reason = fmt.Sprintf("it is dirty (%s): %s", cmp.Or(d.Reason, "its lease was released"), lease.CleanCommand(row.Name))

@@ -79,14 +79,19 @@ func (c *Controller) handleReservation(ctx context.Context, r *store.Reservation
 			c.opts.Log.Error("blocked", "reservation", r.Name, "why", s.DirtyInfo.Reason, "remedy", lease.CleanCommand(r.Name))
 		}
 		logged[r.Name] = s.DirtyInfo.Reason
-	case s.CurrentState() == lease.Dirty && known:
+	case s.CurrentState() == lease.Dirty && !known:
+		if why := NotInRegistry(r.Name); logged[r.Name] != why {
+			c.opts.Log.Error("blocked", "reservation", r.Name, "why", why)
+			logged[r.Name] = why
+		}
+	case s.CurrentState() == lease.Dirty:
 		d := cmp.Or(s.DirtyInfo, &lease.DirtyInfo{}) // another writer may have left it out
 		if due = c.cleanAt(r.Name, d); !due.After(c.opts.Clock.Now()) {
 			c.startCleaning(ctx, row, d)
 			due = time.Time{}
 		}
 	}
-	if !needsManualCleaning(&r.Status) {
+	if !needsManualCleaning(&r.Status) && (known || r.Status.CurrentState() != lease.Dirty) {
 		delete(logged, r.Name)
 	}
 	c.idle.Set(r.Name, due)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
@@ -130,7 +131,15 @@ func withOutcome(err, outcome error) error {
 	return fmt.Errorf("%w; the hook itself: %v", err, outcome) //nolint:errorlint // the outcome may be temporary
 }
 
-// fenced checks the lease. If it cannot be checked, the hook does not run; the error is temporary.
+const (
+	// fenceChecks bounds the checks of the lease before an attempt, with a pause of fenceInterval. A store that is
+	// not available for as long has lost the lease, which ends ctx.
+	fenceChecks   = 60
+	fenceInterval = time.Second
+)
+
+// fenced checks the lease. If it cannot be checked, the hook does not run, and the check is repeated: no attempt was
+// made, and a test has only one. The error is temporary.
 func (c *Client) fenced(ctx context.Context, r Request) error {
 	if r.Lease.Token == 0 || r.Reservation == nil {
 		if r.Verb.hasSideEffects() {
@@ -138,11 +147,18 @@ func (c *Client) fenced(ctx context.Context, r Request) error {
 		}
 		return nil
 	}
-	err := c.opts.Fence.Check(ctx, r.Reservation.Name, r.Lease.Token)
-	if err == nil || isStale(err) {
-		return err
+	for checks := 1; ; checks++ {
+		err := c.opts.Fence.Check(ctx, r.Reservation.Name, r.Lease.Token)
+		switch {
+		case err == nil || isStale(err):
+			return err
+		case checks == fenceChecks:
+			return fmt.Errorf("%w: %w", ErrTemporary, err)
+		}
+		if ended := c.opts.Clock.Sleep(ctx, c.opts.Jitter(fenceInterval)); ended != nil {
+			return errors.Join(ended, err)
+		}
 	}
-	return fmt.Errorf("%w: %w", ErrTemporary, err)
 }
 
 func isStale(err error) bool {

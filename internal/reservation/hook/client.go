@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -78,6 +79,9 @@ func addJitter(d time.Duration) time.Duration {
 
 // Owner is the owner label of all deployments.
 func (c *Client) Owner() string { return c.opts.Config.Owner }
+
+// Clouds are those with a hook, sorted.
+func (c *Client) Clouds() []config.Cloud { return slices.Sorted(maps.Keys(c.opts.Config.Hooks)) }
 
 // Provision creates a deployment under a lease and waits for it. It is idempotent for one name and
 // token.

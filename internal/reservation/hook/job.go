@@ -120,9 +120,13 @@ func (j *Jobs) waitForPod(ctx context.Context, name, own string) (*corev1.Pod, e
 			return poll.Stop(fmt.Errorf("%w: %w", ErrTemporary, err)) // another deleted it
 		case err != nil:
 			return err
+		case pod != nil && ended(pod) != nil && disrupted(pod) != "" && !timedOut(job, pod):
+			return poll.Stop(fmt.Errorf("%w: pod %s: %s", ErrDisrupted, pod.Name, disrupted(pod)))
 		case pod != nil && ended(pod) != nil:
 			done = pod
 			return nil
+		case pod == nil && failed(job) != "" && !timedOut(job, nil): // a hook that fails leaves its pod
+			return poll.Stop(fmt.Errorf("%w: the pod of Job %s was deleted: %s", ErrDisrupted, name, failed(job)))
 		case failed(job) != "":
 			return poll.Stop(fmt.Errorf("job %s failed: %s: %w", name, failed(job), ErrTemporary))
 		case pod != nil:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,59 @@ func ended(pod *corev1.Pod) *corev1.ContainerStateTerminated {
 		}
 	}
 	return nil
+}
+
+// ErrDisrupted means that the cluster ended the pod of a hook, to drain its node for instance. It is an
+// ErrTemporary.
+var ErrDisrupted = fmt.Errorf("%w: the cluster ended the hook", ErrTemporary)
+
+// disrupted says why the cluster ended the container of a terminated pod; empty if it ended by itself. An exit
+// status of 0 or 75 is its own, and so is one from before the disruption. Jobs deletes pods only when they have
+// ended.
+func disrupted(pod *corev1.Pod) string {
+	state := ended(pod)
+	if state.ExitCode == ExitDone || state.ExitCode == ExitTemporary {
+		return ""
+	}
+	later := func(began time.Time) bool { return !state.FinishedAt.IsZero() && state.FinishedAt.Time.Before(began) }
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && !later(c.LastTransitionTime.Time) {
+			return strings.TrimSpace(c.Reason + " " + c.Message)
+		}
+	}
+	if at := deletionBegan(pod); !at.IsZero() && !later(at) {
+		return "it was deleted"
+	}
+	return ""
+}
+
+// deletionBegan returns when the deletion of a pod was requested; zero: it was not.
+func deletionBegan(pod *corev1.Pod) time.Time {
+	if pod.DeletionTimestamp == nil {
+		return time.Time{}
+	}
+	grace := int64(0)
+	if s := pod.DeletionGracePeriodSeconds; s != nil {
+		grace = *s
+	}
+	return pod.DeletionTimestamp.Add(-time.Duration(grace) * time.Second)
+}
+
+// timedOut reports whether a Job reached its activeDeadlineSeconds, at which its controller deletes its pod, perhaps
+// before it sets a condition.
+func timedOut(job *batchv1.Job, pod *corev1.Pod) bool {
+	if slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget) && c.Status == corev1.ConditionTrue && c.Reason == batchv1.JobReasonDeadlineExceeded
+	}) {
+		return true
+	}
+	start, seconds := job.Status.StartTime, job.Spec.ActiveDeadlineSeconds
+	if pod == nil || start == nil || seconds == nil {
+		return false
+	}
+	const rounding = time.Second // of the times of Kubernetes
+	at := deletionBegan(pod)
+	return !at.IsZero() && !at.Add(rounding).Before(start.Add(time.Duration(*seconds)*time.Second))
 }
 
 // waiting describes a pod that has not terminated.

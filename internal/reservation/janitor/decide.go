@@ -61,7 +61,8 @@ func Decide(v View) (Verdict, string) {
 	case d.Reservation == "" || d.Token == 0:
 		return Kept, "it has no label of a reservation or a lease, so its use is unknown"
 	case v.Record == nil || !v.Known:
-		return Kept, fmt.Sprintf("reservation %s is not in the store and the registry, so its use is unknown", d.Reservation)
+		return Blocked, fmt.Sprintf("reservation %s is not in the store and the registry, so nothing removes it: add its row again, and then firstlight reservation rotation down --reservation %s",
+			d.Reservation, d.Reservation)
 	}
 	if verdict, reason := v.leaseVerdict(); verdict != "" {
 		return verdict, reason
@@ -102,6 +103,9 @@ func (v View) unleasedVerdict() (Verdict, string) {
 	case v.Cleaning == 0 && d.Token > r.Token:
 		return Blocked, fmt.Sprintf("its lease %d is newer than the highest known, %d: the store was restored from a backup, and its holder may be alive. It can be removed when the reservation is dirty: firstlight reservation confirm-restore %s --grant %d --why REASON makes it so",
 			d.Token, r.Token, d.Reservation, d.Token)
+	case r.DirtyInfo != nil && r.DirtyInfo.Token > 0 && d.Token > r.DirtyInfo.Token:
+		return Blocked, lease.NeedsOperator(fmt.Sprintf("its lease %d is newer than the one that left the reservation dirty, %d: the store was restored from a backup, and its holder may be alive",
+			d.Token, r.DirtyInfo.Token), d.Reservation)
 	case v.Cleaning == 0 && r.CurrentState() == lease.Dirty && r.DirtyInfo != nil && r.DirtyInfo.ManualOnly:
 		return Blocked, lease.NeedsOperator(fmt.Sprintf("its lease %d %s", d.Token, v.endText()), d.Reservation)
 	default:

@@ -51,8 +51,9 @@ func TestDecide(t *testing.T) {
 		{"another's", func(v *View) { v.Deployment.Owner = "team-b" }, Kept, "its owner is team-b"},
 		{"no reservation", func(v *View) { v.Deployment.Reservation = "" }, Kept, "its use is unknown"},
 		{"no token", func(v *View) { v.Deployment.Token = 0 }, Kept, "its use is unknown"},
-		{"not in the store", func(v *View) { v.Record = nil }, Kept, "not in the store and the registry"},
-		{"not in the registry", func(v *View) { v.Known = false }, Kept, "not in the store and the registry"},
+		{"not in the store", func(v *View) { v.Record = nil }, Blocked, "not in the store and the registry"},
+		{"not in the registry", func(v *View) { v.Known = false }, Blocked, "not in the store and the registry"},
+		{"not in the registry, of another owner", func(v *View) { v.Known, v.Deployment.Owner = false, "team-b" }, Kept, "its owner is team-b"},
 		{"live", func(v *View) { v.Record = held(lease.Leased, 7, "ada", true) }, Kept, "lease 7 of ada is live"},
 		{"checked out", func(v *View) { v.Record = held(lease.Leased, 9, "ada", true); v.Record.Lease.ProvisionedBy = 7 }, Kept, "it is published, under lease 9 of ada"},
 		{"of another day", func(v *View) { v.Record = held(lease.Leased, 9, "ada", true); v.Record.Lease.ProvisionedBy = 8 }, Blocked, "ada has the reservation"},
@@ -64,6 +65,12 @@ func TestDecide(t *testing.T) {
 		{"of tomorrow", func(v *View) { v.Deployment.Created = now.Add(24 * time.Hour) }, Kept, "it is younger"},
 		{"no age", func(v *View) { v.Deployment.Created = time.Time{} }, Kept, "its age is unknown"},
 		{"a restored store", func(v *View) { v.Record.Token = 6 }, Blocked, "confirm-restore aws-h100 --grant 7 --why REASON"},
+		{"a restored store, after a failed cleaning", func(v *View) { v.Record.Token, v.Record.DirtyInfo.Token = 9, 6 }, Blocked, "rotation down --reservation aws-h100"},
+		{"a restored store, under our own lease", func(v *View) {
+			v.Record, v.Cleaning = held(lease.Cleaning, 9, "janitor", true), 9
+			v.Record.DirtyInfo = &lease.DirtyInfo{Token: 6}
+		}, Blocked, "rotation down --reservation aws-h100"},
+		{"left by its own lease", func(v *View) { v.Record.Token, v.Record.DirtyInfo.Token = 9, 7 }, Remove, "its lease 7 ended"},
 		{"needs an operator", func(v *View) { v.Record.DirtyInfo.ManualOnly = true }, Blocked, "rotation down --reservation aws-h100"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

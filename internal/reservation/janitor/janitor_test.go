@@ -262,3 +262,13 @@ func TestQuarantinedMeanwhileIsLeftToAnOperator(t *testing.T) {
 		t.Errorf("%+v, %v", r.Status.Record, err)
 	}
 }
+
+// A deployment is found after the last row of its cloud has left the registry.
+func TestCloudWithoutARowIsListed(t *testing.T) {
+	c := &clouds{t: t, stands: []hook.Deployment{{Name: "fl-day-ah1-x", Owner: "team-a", Reservation: "aws-h100", Token: 7}}}
+	reg := &config.Registry{Reservations: []config.Reservation{{Name: "gcp-h100", Slug: "gh1", Cloud: config.GCP}}}
+	r, err := New(Options{Registry: reg, Hooks: c, Clouds: []config.Cloud{config.AWS, config.GCP}, Now: time.Now}).Inspect(t.Context())
+	if err != nil || r.Count(Blocked) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -43,6 +43,8 @@ type Options struct {
 	Store    Store
 	Broker   Broker
 	Hooks    Hooks
+	// Clouds are listed in addition to those of the registry.
+	Clouds []config.Cloud
 	// Holder of the cleaning leases; OlderThan is the minimum age for a removal; RenewInterval of
 	// a cleaning lease defaults to 1 minute.
 	Holder        string
@@ -105,9 +107,10 @@ func (j *Janitor) Inspect(ctx context.Context) (Report, error) {
 	return report, nil
 }
 
-// clouds returns the clouds of the registry, sorted, without duplicates.
+// clouds returns the clouds to list, sorted, without duplicates. The last row of a cloud may have left the
+// registry while its deployment exists.
 func (j *Janitor) clouds() []config.Cloud {
-	var out []config.Cloud
+	out := slices.Clone(j.opts.Clouds)
 	for _, row := range j.opts.Registry.Reservations {
 		out = append(out, row.Cloud)
 	}

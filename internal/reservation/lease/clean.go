@@ -16,7 +16,7 @@ func (r *Record) Clean(t Ticket, now time.Time) (Lease, error) {
 		return Lease{}, fmt.Errorf("%w: the reservation is %s", ErrNotDirty, r.CurrentState())
 	}
 	if r.DirtyInfo == nil { // another writer left it out
-		r.DirtyInfo = &DirtyInfo{Since: micro(now)}
+		r.DirtyInfo = &DirtyInfo{Since: micro(now), Token: r.Token}
 	}
 	r.State = Cleaning
 	r.Lease = &Lease{Ticket: t.trimmed(), Token: r.grant(t.ID, now), GrantedAt: micro(now), ClaimedAt: timePtr(now)}
@@ -107,5 +107,19 @@ func (r *Record) FailClean(token int64, reason string, now time.Time) error {
 	r.DirtyInfo.Attempts++
 	r.DirtyInfo.Failure = reason
 	r.addEvent(now, CleanFailed, holder, token, reason)
+	return nil
+}
+
+// QuarantineClean ends a cleaning because a deployment was found that it must not remove. The
+// reservation stays dirty until an operator cleans it.
+func (r *Record) QuarantineClean(token int64, reason string, now time.Time) error {
+	if r.hasRecent(Quarantined, token) {
+		return nil
+	}
+	if _, err := r.cleaningLease(token); err != nil {
+		return err
+	}
+	r.markDirty(now, Quarantined, reason)
+	r.DirtyInfo.ManualOnly = true
 	return nil
 }

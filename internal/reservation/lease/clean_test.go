@@ -63,3 +63,29 @@ func TestCleanAutomatically(t *testing.T) {
 		t.Errorf("not quarantined: %v", err)
 	}
 }
+
+// A cleaning that finds a deployment which it must not remove leaves it to an operator.
+func TestQuarantineClean(t *testing.T) {
+	t.Parallel()
+	r := held()
+	left := r.Token
+	if err := r.Release(left, false, "done", noon); err != nil {
+		t.Fatal(err)
+	}
+	l, err := r.CleanAutomatically(ticket("controller"), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stale *StaleError
+	if err := r.QuarantineClean(left, "it is newer", noon); !errors.As(err, &stale) {
+		t.Errorf("with the token of the holder: %v", err)
+	}
+	for range 2 { // a repeated request is one
+		if err := r.QuarantineClean(l.Token, "it is newer", noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := r.DirtyInfo; r.CurrentState() != Dirty || !d.ManualOnly || d.Reason != "it is newer" || d.Token != left || r.Recent[len(r.Recent)-1].Type != Quarantined {
+		t.Errorf("%s %+v, %+v", r.CurrentState(), d, r.Recent)
+	}
+}

@@ -68,11 +68,11 @@ func (r *Record) staleError(token int64) *StaleError {
 
 // markDirty ends the current lease, if any, and makes the reservation dirty.
 func (r *Record) markDirty(now time.Time, what EventType, reason string) {
-	d := DirtyInfo{Since: micro(now), Reason: TrimReason(reason)}
+	d := DirtyInfo{Since: micro(now), Reason: TrimReason(reason), Token: r.Token}
 	who, token := "", int64(0)
 	if l := r.Lease; l != nil {
 		who, token = l.Holder, l.Token
-		d.Holder, d.Token = who, token
+		d.Holder = who
 	}
 	if was := r.DirtyInfo; was != nil { // keep the first cause, and who may clean it
 		d.Since, d.Holder, d.Token, d.Attempts, d.Failure, d.ManualOnly = was.Since, was.Holder, was.Token, was.Attempts, was.Failure, was.ManualOnly
@@ -111,11 +111,16 @@ func (r *Record) Extend(token int64, to time.Time, reason string, now time.Time)
 	if l.MaxEndsAt != nil && to.After(l.MaxEndsAt.Time) {
 		return *l, fmt.Errorf("%w: the latest end is %s, %s more", ErrPastMaxTerm, l.MaxEndsAt.UTC().Format(time.RFC3339), max(0, l.MaxEndsAt.Sub(l.TermEndsAt.Time)))
 	}
-	l.TermEndsAt, l.Notice = timePtr(to), nil
+	l.TermEndsAt, l.Extended, l.Notice = timePtr(to), true, nil
 	l.Heartbeats++
 	l.setExpiry(now)
 	r.addEvent(now, Extended, l.Holder, l.Token, reason)
 	return *l, nil
+}
+
+// IsExtended reports whether a holder has moved the end of the current lease. An earlier version wrote only the event.
+func (r *Record) IsExtended() bool {
+	return r.Lease != nil && (r.Lease.Extended || r.hasRecent(Extended, r.Lease.Token))
 }
 
 // Notify asks the holder to release the lease by a time.

@@ -80,6 +80,8 @@ type Lease struct {
 	ExpiresAt *metav1.MicroTime `json:"expiresAt,omitempty"`
 	// TermEndsAt is the end that renewals cannot exceed; nil: no limit.
 	TermEndsAt *metav1.MicroTime `json:"termEndsAt,omitempty"`
+	// Extended: a holder has moved TermEndsAt.
+	Extended bool `json:"extended,omitempty"`
 	// MaxEndsAt is the end that extensions cannot exceed; nil: no limit.
 	MaxEndsAt *metav1.MicroTime `json:"maxEndsAt,omitempty"`
 	// Publisher provisioned a deployment under the lease for others to check out; Available is set
@@ -112,8 +114,10 @@ type Notice struct {
 // DirtyInfo says why a reservation must be cleaned.
 type DirtyInfo struct {
 	Since metav1.MicroTime `json:"since"`
-	// Holder and Token of the lease that left it dirty.
+	// Holder of the lease that left it dirty.
 	Holder string `json:"holder,omitempty"`
+	// Token is the highest token granted until then, that of the lease that left it dirty. A deployment with a higher one is
+	// of a lease that this store does not know. 0: unknown.
 	Token  int64  `json:"token,omitempty"`
 	Reason string `json:"reason"`
 	// Attempts counts failed cleanings; Failure is the reason of the last one.

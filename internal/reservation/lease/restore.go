@@ -36,5 +36,6 @@ func (r *Record) ConfirmRestore(token int64, reason string, now time.Time) error
 		r.addEvent(now, Yielded, l.Holder, l.Token, "the offer is withdrawn")
 	}
 	r.markDirty(now, Restored, fmt.Sprintf("token %d was granted, and the highest known was %d: %s", token, known, reason))
+	r.DirtyInfo.Token = token // also of a reservation that was dirty: the operator named the lease
 	return nil
 }

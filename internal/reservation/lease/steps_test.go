@@ -209,3 +209,27 @@ func TestOverAndLimit(t *testing.T) {
 		t.Errorf("a renewal passes the end: %v, %v", l.ExpiresAt, err)
 	}
 }
+
+// An extension is known after its event has left the status, and after another holder has checked the lease out.
+func TestIsExtended(t *testing.T) {
+	t.Parallel()
+	r := held()
+	if _, err := r.Publish(r.Token, noon.Add(time.Hour), noon.Add(9*time.Hour), "ready", noon); err != nil {
+		t.Fatal(err)
+	}
+	if r.IsExtended() {
+		t.Error("the regular term is extended")
+	}
+	if _, err := r.Extend(r.Token, noon.Add(2*time.Hour), "more", noon); err != nil {
+		t.Fatal(err)
+	}
+	old := r.DeepCopy()
+	old.Lease.Extended = false // of an earlier version
+	r.Recent = nil
+	if _, err := r.Checkout(ticket("bob"), noon); err != nil {
+		t.Fatal(err)
+	}
+	if !r.IsExtended() || !old.IsExtended() {
+		t.Errorf("%t, of an earlier version %t", r.IsExtended(), old.IsExtended())
+	}
+}

@@ -21,6 +21,8 @@ type Applied struct {
 	Result string `json:"result"`
 	// Reason why a reservation that left the registry is kept.
 	Reason string `json:"reason,omitempty"`
+	// Unregistered: it has left the registry and is in use.
+	Unregistered bool `json:"-"`
 }
 
 // Apply makes the reservations match a registry and returns the results sorted by name. A
@@ -101,7 +103,7 @@ func noManagedFields() []metav1.ManagedFieldsEntry { return []metav1.ManagedFiel
 // deleteUnused deletes an unused reservation at exactly the version that was read.
 func (k *Kube) deleteUnused(ctx context.Context, r *Reservation) (Applied, error) {
 	kept := func(reason string) (Applied, error) {
-		return Applied{Name: r.Name, Result: "kept", Reason: reason}, nil
+		return Applied{Name: r.Name, Result: "kept", Reason: reason, Unregistered: r.Labels[registryLabel] != ""}, nil
 	}
 	switch {
 	case r.Labels[registryLabel] == "":

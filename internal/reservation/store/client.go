@@ -41,6 +41,8 @@ func newKube(config *rest.Config) (*Kube, error) {
 	}
 	connections := connrotation.NewDialer(c.Dial)
 	c.Dial = connections.DialContext
+	offset := &clockOffset{}
+	c.Wrap(offset.wrap)
 	connection, err := rest.HTTPClientFor(c)
 	if err != nil {
 		return nil, err
@@ -57,7 +59,7 @@ func newKube(config *rest.Config) (*Kube, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kube{client: typed, raw: raw, connections: connections}
+	k := &Kube{client: typed, raw: raw, connections: connections, offset: offset}
 	k.caller.user = config.Impersonate.UserName // the API server authenticates exactly this name, or refuses the request
 	return k, nil
 }

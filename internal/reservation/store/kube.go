@@ -39,6 +39,7 @@ type Kube struct {
 	caller caller
 	// connections are those of client and raw.
 	connections *connrotation.Dialer
+	offset      *clockOffset
 }
 
 // Reconnect closes all connections. One whose other end is gone without notice is used for all
