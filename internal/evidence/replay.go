@@ -118,7 +118,9 @@ func (b *Bundle) replay(checks map[string]check.Check, playbooks map[string]play
 		out.Steps = append(out.Steps, ReplayedStep{Step: s.Name, Stored: was.Judgement, Again: j, Difference: differ})
 	}
 	out.Again = b.overall(replayed)
-	return nil
+	earlier, err := b.replayAbandoned(index, checks, playbooks, replayed)
+	out.Steps = append(out.Steps, earlier...)
+	return err
 }
 
 // judgeAgain judges one step by the rules of the engine, from the recorded observations of

@@ -54,7 +54,7 @@ type Run struct {
 	header   Header
 	results  map[string]plan.Result
 	attempts map[string]int
-	begun    map[string]bool // without a verdict
+	begun    map[string]int // attempts without a verdict
 	lastSeq  int
 	index    map[attemptOf][]string // observation IDs
 }
@@ -124,7 +124,7 @@ func newRun(dir string, o Options, j *journal, h Header) *Run {
 	return &Run{
 		dir: dir, clock: o.Clock, journal: j, header: h,
 		results: map[string]plan.Result{}, attempts: map[string]int{},
-		begun: map[string]bool{}, index: map[attemptOf][]string{},
+		begun: map[string]int{}, index: map[attemptOf][]string{},
 	}
 }
 
@@ -197,6 +197,7 @@ func reopen(path string, o Options, j *journal, entries []Entry) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.index = index
 	// A killed Carry leaves observations of attempts that the journal does not have.
 	for key := range index {
 		r.attempts[key.step] = max(r.attempts[key.step], key.attempt)
@@ -209,13 +210,15 @@ func (r *Run) apply(e Entry) {
 	switch e.Type {
 	case EntryBegun:
 		r.attempts[e.Step] = max(r.attempts[e.Step], e.Attempt)
-		r.begun[e.Step] = true
+		r.begun[e.Step] = e.Attempt
 		delete(r.results, e.Step)
 	case EntryVerdict, EntryKept:
 		if e.Result != nil {
 			r.results[e.Step] = *e.Result
 			delete(r.begun, e.Step)
 		}
+	case EntryAbandoned:
+		delete(r.begun, e.Step)
 	case EntryCreated, EntryResumed, EntryInterrupted, EntryFinished:
 	}
 }

@@ -101,6 +101,20 @@ func (r *Run) Conclude(res plan.Result) error {
 	return r.append(Entry{Type: EntryVerdict, Step: res.Step, Result: &res})
 }
 
+// Abandoned implements plan.Store.
+func (r *Run) Abandoned(step string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.begun[step]
+}
+
+// Abandon implements plan.Store.
+func (r *Run) Abandon(res plan.Result) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.append(Entry{Type: EntryAbandoned, Step: res.Step, Result: &res})
+}
+
 // Close closes the unfinished run, which can be resumed.
 func (r *Run) Close(notes ...string) error {
 	r.mu.Lock()

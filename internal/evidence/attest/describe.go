@@ -63,6 +63,7 @@ func predicateOf(b *evidence.Bundle, m evidence.Manifest) Predicate {
 			Started: r.Started, Finished: r.Finished, KeptFrom: r.KeptFrom, LeftOut: r.LeftOut,
 		})
 	}
+	p.EarlierAttempts = b.EarlierAttempts()
 	p.Counts = countsOf(p, len(v.Omitted))
 	p.CompleteUpTo = completeUpTo(p)
 	if b.Finished {

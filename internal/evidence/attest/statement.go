@@ -59,11 +59,13 @@ type Predicate struct {
 	CompleteUpTo string `json:"completeUpTo,omitempty"`
 	// Omitted are the steps that were not selected, Missing those without a verdict because of
 	// an interruption, Begun the started steps of Missing.
-	Omitted  []string `json:"omitted,omitempty"`
-	Missing  []string `json:"missing,omitempty"`
-	Begun    []string `json:"begun,omitempty"`
-	Notes    []string `json:"notes,omitempty"`
-	Manifest Manifest `json:"manifest"`
+	Omitted []string `json:"omitted,omitempty"`
+	Missing []string `json:"missing,omitempty"`
+	Begun   []string `json:"begun,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+	// EarlierAttempts are the attempts of steps before those that have the verdicts.
+	EarlierAttempts []string `json:"earlierAttempts,omitempty"`
+	Manifest        Manifest `json:"manifest"`
 }
 
 // Inputs are the inputs of the run.
