@@ -54,7 +54,7 @@ func TestAGateCannotBeRepeatedUntilItPasses(t *testing.T) {
 	run := func(ctx context.Context, from string, b bandwidth) Report {
 		t.Helper()
 		o := options(t, dir, func(PlanContext) (plan.Plan, error) {
-			return plan.Plan{Name: "playbook", Steps: []plan.Step{{Check: b}, {Check: look("last")}}}, nil
+			return plan.Plan{Name: "playbook", Steps: []plan.Step{{Check: b}, {Check: look("last"), Needs: []string{"collective"}}}}, nil
 		})
 		o.Cluster, o.From = nil, from
 		o.Machine = func() (localhost.Machine, error) { return localhost.Machine{ID: "0123"}, nil }

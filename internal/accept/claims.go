@@ -166,6 +166,7 @@ func (v *verifier) rest() {
 		}
 	}
 	add("tool", h.Tool)
+	add("earlierTools", strings.Join(h.EarlierTools, ", "))
 	add("command", strings.Join(h.Command, " "))
 	add("recipe", h.Recipe)
 	if h.Seed != nil {

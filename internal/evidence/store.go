@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
@@ -37,6 +38,14 @@ func (r *Run) Amend(change func(*Header)) error {
 		return fmt.Errorf("amend run %s: %w", h.Run, err)
 	}
 	r.header = h
+	return nil
+}
+
+// SetSite replaces the site file of the run.
+func (r *Run) SetSite(site []byte) error {
+	if err := writeDurable(filepath.Join(r.dir, siteFile), redact.Bytes(site)); err != nil {
+		return fmt.Errorf("replace the site of run %s: %w", r.ID(), err)
+	}
 	return nil
 }
 

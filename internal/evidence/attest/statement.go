@@ -70,11 +70,13 @@ type Predicate struct {
 
 // Inputs are the inputs of the run.
 type Inputs struct {
-	Tool    string   `json:"tool"`
-	Command []string `json:"command"`
-	Site    Input    `json:"site"`
-	Profile Input    `json:"profile"`
-	Recipe  *Input   `json:"recipe,omitempty"`
+	Tool string `json:"tool"`
+	// EarlierTools are the other versions of firstlight that worked on the run.
+	EarlierTools []string `json:"earlierTools,omitempty"`
+	Command      []string `json:"command"`
+	Site         Input    `json:"site"`
+	Profile      Input    `json:"profile"`
+	Recipe       *Input   `json:"recipe,omitempty"`
 	// Cluster is the UID of its kube-system namespace; empty if unknown.
 	Cluster string `json:"cluster,omitempty"`
 	// Simulated says whether the hardware is simulated, with the reason in SimulatedWhy.
