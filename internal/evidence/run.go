@@ -130,14 +130,22 @@ func newRun(dir string, o Options, j *journal, h Header) *Run {
 
 // fill writes the first files of a run and returns its open journal.
 func fill(dir string, h Header, p PlanFile, s Start) (*journal, error) {
-	err := errors.Join(
+	siteText, err := redact.YAML(s.Site)
+	if err != nil {
+		return nil, fmt.Errorf("store the site: %w", err)
+	}
+	recipe, err := redact.YAML(s.Recipe)
+	if err != nil {
+		return nil, fmt.Errorf("store the recipe: %w", err)
+	}
+	err = errors.Join(
 		writeJSON(filepath.Join(dir, headerFile), h),
 		writeJSON(filepath.Join(dir, planFile), planWithoutSecrets(p)),
-		writeDurable(filepath.Join(dir, siteFile), redact.Bytes(s.Site)),
+		writeDurable(filepath.Join(dir, siteFile), siteText),
 		writeDurable(filepath.Join(dir, profileFile), s.Profile),
 	)
 	if err == nil && len(s.Recipe) > 0 {
-		err = writeDurable(filepath.Join(dir, recipeFile), redact.Bytes(s.Recipe))
+		err = writeDurable(filepath.Join(dir, recipeFile), recipe)
 	}
 	if err != nil {
 		return nil, err

@@ -43,7 +43,11 @@ func (r *Run) Amend(change func(*Header)) error {
 
 // SetSite replaces the site file of the run.
 func (r *Run) SetSite(site []byte) error {
-	if err := writeDurable(filepath.Join(r.dir, siteFile), redact.Bytes(site)); err != nil {
+	text, err := redact.YAML(site)
+	if err == nil {
+		err = writeDurable(filepath.Join(r.dir, siteFile), text)
+	}
+	if err != nil {
 		return fmt.Errorf("replace the site of run %s: %w", r.ID(), err)
 	}
 	return nil
