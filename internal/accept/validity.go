@@ -11,8 +11,8 @@ import (
 )
 
 // refuted lists the verdicts of these steps of a run that hold, and that a newer verdict of the same plan
-// and cluster, in any run of the evidence directory, contradicts: whatever that run selected or asked for,
-// it observed the cluster later. A run that did not identify its cluster may be of this one.
+// and cluster, in any run of the evidence directory, contradicts. The selection and the thresholds of that
+// run have no influence: it observed the cluster later. A run that did not identify its cluster may be of this one.
 func (x *execution) refuted(b *evidence.Bundle, steps []string) ([]string, error) {
 	ids, err := evidence.List(x.opts.EvidenceDir)
 	if err != nil {
