@@ -63,6 +63,9 @@ func TestNarrowedBy(t *testing.T) {
 			entries: []Entry{whole[0], {Type: EntryResumed}, {Type: EntryBegun, Step: "a"}, whole[0], whole[1], whole[2]},
 			want:    []string{"a was observed again: it was passed at 2026-11-21T08:00:00Z (seen)"},
 		},
+		"begun twice, of a version that did not judge the first": {
+			entries: []Entry{{Type: EntryBegun, Step: "a", Attempt: 1}, {Type: EntryResumed}, {Type: EntryBegun, Step: "a", Attempt: 2}, whole[0], whole[1], whole[2]},
+		},
 		"begun and not finished": {
 			entries: []Entry{
 				{Type: EntryBegun, Step: "a", Attempt: 1}, {Type: EntryResumed}, abandoned(1, check.Failed, "x/gpu3", "1"),
