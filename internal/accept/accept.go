@@ -144,6 +144,8 @@ type execution struct {
 	taken   error         // set when the Lease of the run is lost
 	// stopCleaning is set when the run removes its objects, and the Lease with its namespace.
 	stopCleaning context.CancelFunc
+	// unidentified is why the cluster is not identified. The goroutine of identify writes it.
+	unidentified error
 	// unlisted are notes on kinds that the clean-up could not list.
 	unlisted []string
 }
@@ -193,6 +195,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	x.stopRenewing()
 	stop()
 	<-identified
+	if err := x.unidentified; err != nil {
+		outcome.Notes = append(outcome.Notes, err.Error())
+	}
 	finishErr := x.finish(outcome, runErr)
 	report := x.report(p, outcome)
 	return report, errors.Join(x.lostTo(), runErr, finishErr)
@@ -271,18 +276,48 @@ func (x *execution) note(format string, args ...any) {
 	}
 }
 
-// identify records the identity of the cluster, and whether it is simulated, once the
-// cluster answers.
+// identifyInterval is the time between the attempts to identify the cluster, identifyTimeout the limit of
+// the last attempt, at the end of the run.
+const (
+	identifyInterval = 5 * time.Second
+	identifyTimeout  = 10 * time.Second
+)
+
+// identify records the identity of the cluster, and whether it is simulated, once the cluster answers. It
+// repeats a failed attempt until the run ends, and then once more: a request that fails at the start, or a control
+// plane that a gate's preparation installs, would leave the verdicts of the whole run without a cluster.
 func (x *execution) identify(ctx context.Context) {
-	c, err := x.reach(ctx)
-	if err != nil {
-		return // the gates that need the cluster report it
+	_, _ = x.reach(ctx) // the gates that need the cluster report the error, and open it later
+	for {
+		last := ctx.Err() != nil
+		if c := x.reached(); c != nil && x.identified(ctx, c) {
+			return
+		}
+		if last {
+			return
+		}
+		_ = x.wait(ctx, identifyInterval) // ends with the run
+	}
+}
+
+// identified makes one attempt. Its error is kept for the notes of the run.
+func (x *execution) identified(ctx context.Context, c *kube.Cluster) bool {
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), identifyTimeout)
+		defer cancel()
 	}
 	observed, err := observeIdentity(ctx, c)
 	if err != nil {
-		x.note("cannot identify the cluster: %v", err)
-		return
+		x.unidentified = fmt.Errorf("cannot identify the cluster: %w", err)
+		return false
 	}
+	x.unidentified = nil
+	x.recordIdentity(ctx, c, observed)
+	return true
+}
+
+func (x *execution) recordIdentity(ctx context.Context, c *kube.Cluster, observed Identity) {
 	o, err := observed.Observation(x.now())
 	if err == nil {
 		_, err = x.run.Record(0, o)

@@ -93,7 +93,7 @@ func (v *verifier) list(o check.Observation) error {
 // keptObservations are those of kept verdicts: nodes may have been replaced since.
 func (v *verifier) keptObservations() map[string]bool {
 	out := map[string]bool{}
-	for _, r := range v.b.Results() {
+	for _, r := range slices.Concat(v.b.Results(), v.b.Abandoned()) {
 		for _, id := range r.Observations {
 			out[id] = out[id] || r.KeptFrom != ""
 		}
@@ -166,6 +166,7 @@ func (v *verifier) rest() {
 		}
 	}
 	add("tool", h.Tool)
+	add("earlierTools", strings.Join(h.EarlierTools, ", "))
 	add("command", strings.Join(h.Command, " "))
 	add("recipe", h.Recipe)
 	if h.Seed != nil {

@@ -175,6 +175,16 @@ func (x *execution) compare(ctx context.Context, b *evidence.Bundle, steps []str
 			return err
 		}
 	}
+	if len(found) == 0 {
+		if found, err = x.refuted(b, steps); err != nil {
+			return err
+		}
+	}
+	if len(found) == 0 {
+		if found, err = rejudged(b, steps, order); err != nil {
+			return err
+		}
+	}
 	if len(found) > 0 {
 		return refuse("the verdicts of run %s are not valid for this run: %s", b.Header.Run, strings.Join(found, "; "))
 	}
@@ -212,12 +222,35 @@ func (x *execution) reopen(path string) error {
 	if err != nil {
 		return fmt.Errorf("resume run %s: %w", filepath.Base(path), err)
 	}
+	if err := x.rewrite(run); err != nil {
+		return errors.Join(fmt.Errorf("resume run %s: %w", run.ID(), err), run.Close())
+	}
 	x.from, x.only, x.include, x.namespace = run.Header().From, run.Header().Only, run.Header().Include, run.Header().Namespace
 	x.run, x.earlier, x.resumed = run, run.Results(), true
 	x.left(leftRun{run.ID(), x.namespace})
 	x.created.Store(true)
 	x.note("resuming run %s: %d gates have a verdict (a new run: --fresh)", run.ID(), len(x.earlier))
 	return nil
+}
+
+// rewrite records what a resumed run uses from now on: this version of firstlight, which will write the
+// reports, and this site file, whose addresses, racks and preparations may differ. The verdicts so far are
+// the same with both (rejudged).
+func (x *execution) rewrite(run *evidence.Run) error {
+	if len(x.opts.SiteFile) > 0 {
+		if err := run.SetSite(x.opts.SiteFile); err != nil {
+			return err
+		}
+	}
+	if was := run.Header().Tool; x.opts.Tool == "" || was == x.opts.Tool {
+		return nil
+	}
+	return run.Amend(func(h *evidence.Header) {
+		if h.Tool != "" && !slices.Contains(h.EarlierTools, h.Tool) {
+			h.EarlierTools = append(h.EarlierTools, h.Tool)
+		}
+		h.Tool = x.opts.Tool
+	})
 }
 
 func (x *execution) create(ctx context.Context) error {

@@ -26,7 +26,11 @@ type stored struct {
 	gates  []string
 	// verdicts are the gates that passed; open: the run is not finished.
 	verdicts []string
-	open     bool
+	// failed are those of verdicts that failed.
+	failed []string
+	open   bool
+	// unknown: it did not identify its cluster.
+	unknown bool
 	// another: it was created in another directory.
 	another bool
 	// as is the name of its directory, if another than its ID.
@@ -42,7 +46,7 @@ func store(t *testing.T, dir string, r stored) string {
 		t.Fatal(err)
 	}
 	r.header.Site, r.header.Profile = o.Site.Name, o.Profile.Name
-	if r.header.Cluster == "" {
+	if r.header.Cluster == "" && !r.unknown {
 		r.header.Cluster = "machine-0123"
 	}
 	in := dir
@@ -55,7 +59,19 @@ func store(t *testing.T, dir string, r stored) string {
 		t.Fatal(err)
 	}
 	for _, gate := range r.verdicts {
-		if err := run.Conclude(plan.Result{Step: gate, At: began, Judgement: check.Judgement{Verdict: check.Passed, Reason: "seen"}}); err != nil {
+		attempt, err := run.Begin(gate, began)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := run.Record(attempt, check.Observation{Check: gate, Kind: "look", Target: gate, At: began})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := check.Pass("seen")
+		if slices.Contains(r.failed, gate) {
+			j = check.Fail("broken")
+		}
+		if err := run.Conclude(plan.Result{Step: gate, At: began, Attempt: attempt, Observations: []string{o.ID}, Judgement: j}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -220,9 +236,20 @@ func TestWhichRunsVerdictsAreKept(t *testing.T) {
 		"a newer one with those":  {[]stored{whole, newer(func(r *stored) { r.gates, r.verdicts = []string{"a", "b"}, nil })}, "c", 1, ""},
 		"a newer copied one":      {[]stored{whole, newer(func(r *stored) { r.another = true })}, "c", 0, "no verdict of run ID is kept: it was not created in this directory"},
 		"a newer one elsewhere":   {[]stored{whole, newer(func(r *stored) { r.header.Cluster = "machine-4567" })}, "c", 0, "run ID is skipped: the verdicts of run ID are not valid for this run: machine: machine-4567 then"},
-		"only unfinished ones":    {[]stored{with(whole, func(r *stored) { r.open = true })}, "c", -1, ""},
-		"only old ones":           {[]stored{with(whole, func(r *stored) { r.age = 169 * time.Hour })}, "b", -1, "run ID is skipped"},
-		"no run":                  {nil, "b", -1, ""},
+		// Regression: an older pass was kept although the newest observation of the gate was a failure.
+		"a newer one of one gate that failed": {[]stored{whole, newer(func(r *stored) { r.header.Only, r.verdicts, r.failed = "a", []string{"a"}, []string{"a"} })}, "c", -1, "a was passed, and is failed in the newer run ID: run it again (--from a)"},
+		"a newer one with another allowance that failed": {
+			[]stored{whole, newer(func(r *stored) { r.header.AllowFailed, r.failed = 1, []string{"b"} })}, "c", -1, "b was passed, and is failed in the newer run ID",
+		},
+		"a newer killed one that failed":          {[]stored{whole, newer(func(r *stored) { r.open, r.failed = true, []string{"a"} })}, "c", -1, "a was passed, and is failed in the newer run ID"},
+		"a newer one of an unknown cluster":       {[]stored{whole, newer(func(r *stored) { r.unknown, r.failed = true, []string{"a"} })}, "c", -1, "a was passed, and is failed in the newer run ID"},
+		"an older one that failed":                {[]stored{newer(func(*stored) {}), with(whole, func(r *stored) { r.failed = []string{"a"} })}, "c", 0, ""},
+		"a newer one whose later gate failed":     {[]stored{whole, newer(func(r *stored) { r.header.Only, r.failed = "c", []string{"c"} })}, "c", 0, ""},
+		"a newer one elsewhere that failed":       {[]stored{whole, newer(func(r *stored) { r.header.Cluster, r.failed = "machine-4567", []string{"a"} })}, "c", 0, "machine: machine-4567 then"},
+		"a newer one of another plan that failed": {[]stored{whole, newer(func(r *stored) { r.gates, r.verdicts, r.failed = []string{"a", "c"}, []string{"a"}, []string{"a"} })}, "c", 0, ""},
+		"only unfinished ones":                    {[]stored{with(whole, func(r *stored) { r.open = true })}, "c", -1, ""},
+		"only old ones":                           {[]stored{with(whole, func(r *stored) { r.age = 169 * time.Hour })}, "b", -1, "run ID is skipped"},
+		"no run":                                  {nil, "b", -1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

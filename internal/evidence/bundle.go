@@ -104,7 +104,21 @@ func (b *Bundle) overall(results map[string]plan.Result) check.Verdict {
 	for _, s := range b.Plan.Steps {
 		steps = append(steps, plan.Counted{Name: s.Name, Recommended: s.Recommended})
 	}
-	return plan.Overall(steps, b.Header.Only, results, b.Uncleaned())
+	uncleaned := b.Uncleaned()
+	if !b.ended() {
+		uncleaned = append(uncleaned, notEnded)
+	}
+	return plan.Overall(steps, b.Header.Only, results, uncleaned)
+}
+
+// notEnded is why a run of which every step passed does not pass.
+const notEnded = "the end of the run and its clean-up were not recorded"
+
+// ended reports whether the journal records the end of the run: a process that is killed while it removes
+// the objects of the run leaves some of them.
+func (b *Bundle) ended() bool {
+	n := len(b.Entries)
+	return b.Finished || n > 0 && b.Entries[n-1].Type == EntryFinished
 }
 
 // Uncleaned are the errors of the final clean-up. A run with one does not pass.

@@ -1,8 +1,8 @@
 package evidence
 
 import (
+	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/firstlight/firstlight/internal/plan"
 )
@@ -42,16 +42,8 @@ func (r *Run) Carry(from *Bundle, steps []string) (map[string]plan.Result, error
 func (r *Run) carryOne(from *Bundle, res plan.Result) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, id := range res.Observations {
-		s, err := readObservation(filepath.Join(from.Dir, observationsDir), id)
-		if err != nil {
-			return err
-		}
-		if err := writeObservation(filepath.Join(r.dir, observationsDir), s.Attempt, withoutSecrets(s.Observation)); err != nil {
-			return err
-		}
-		n, _ := sequence(id)
-		r.lastSeq = max(r.lastSeq, n)
+	if err := errors.Join(r.copyObservations(from, res.Observations), r.carryAbandoned(from, res.Step)); err != nil {
+		return err
 	}
 	if res.KeptFrom == "" {
 		res.KeptFrom, res.KeptOf = from.Header.Run, from.Header.Cluster

@@ -90,7 +90,7 @@ func ctrfReport(b *Bundle, v Verdicts) ([]byte, error) {
 	}
 	for _, r := range v.Results {
 		t := ctrfOf(b.Plan.Name, r)
-		if slices.Contains(b.Recommended(), r.Step) && t.Status != "passed" && t.Status != "skipped" {
+		if v.Only == "" && slices.Contains(b.Recommended(), r.Step) && t.Status != "passed" && t.Status != "skipped" {
 			t.Status, t.Message = "other", "recommended, "+t.RawStatus+": "+t.Message
 		}
 		doc.Results.add(t)
@@ -107,6 +107,9 @@ func ctrfReport(b *Bundle, v Verdicts) ([]byte, error) {
 		doc.Results.add(ctrfTest{
 			Name: cleanUp, Status: "failed", RawStatus: string(check.Unobserved), Suite: []string{b.Plan.Name}, Message: strings.Join(v.Uncleaned, "\n"),
 		})
+	}
+	if s := doc.Results.Summary; !v.Verdict.Holds() && s.Failed == 0 {
+		doc.Results.add(ctrfTest{Name: verdictCase, Status: "failed", RawStatus: string(v.Verdict), Suite: []string{b.Plan.Name}, Message: unshown(v)})
 	}
 	data, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {

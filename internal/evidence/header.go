@@ -43,11 +43,13 @@ type Header struct {
 	// Run is the run ID, which is the directory name.
 	Run     string    `json:"run"`
 	Created time.Time `json:"created"`
-	// Tool is the version of firstlight, Command its arguments.
-	Tool    string   `json:"tool"`
-	Command []string `json:"command"`
-	Site    string   `json:"site"`
-	Profile string   `json:"profile"`
+	// Tool is the version of firstlight that wrote the reports, Command its arguments.
+	Tool string `json:"tool"`
+	// EarlierTools are the other versions that worked on the run before it was resumed.
+	EarlierTools []string `json:"earlierTools,omitempty"`
+	Command      []string `json:"command"`
+	Site         string   `json:"site"`
+	Profile      string   `json:"profile"`
 	// Cluster identifies the cluster (the UID of its kube-system namespace) once known; without a
 	// cluster the machine (MachinePrefix and a hash of its machine ID).
 	Cluster string `json:"cluster,omitempty"`

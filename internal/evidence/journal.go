@@ -25,7 +25,7 @@ type Entry struct {
 	Step string    `json:"step,omitempty"`
 	// Attempt is set for EntryBegun.
 	Attempt int `json:"attempt,omitempty"`
-	// Result is set for EntryVerdict and EntryKept.
+	// Result is set for EntryVerdict, EntryKept and EntryAbandoned.
 	Result *plan.Result `json:"result,omitempty"`
 	// Verdict is the overall verdict, set for EntryFinished.
 	Verdict check.Verdict `json:"verdict,omitempty"`
@@ -46,7 +46,10 @@ const (
 	EntryVerdict     EntryType = "verdict"
 	EntryKept        EntryType = "kept"
 	EntryInterrupted EntryType = "interrupted"
-	EntryFinished    EntryType = "finished"
+	// EntryAbandoned has the judgement of an attempt without a verdict, written before the next attempt.
+	// Its result is not the verdict of the step.
+	EntryAbandoned EntryType = "abandoned"
+	EntryFinished  EntryType = "finished"
 )
 
 // Errors that callers handle.

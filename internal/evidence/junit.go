@@ -13,9 +13,17 @@ import (
 // cleanUp is the test case of a failed clean-up.
 const cleanUp = "clean-up"
 
+// verdictCase is the test case of a run that does not pass although no step of it failed: none passed.
+const verdictCase = "verdict"
+
+// unshown is why such a run does not pass.
+func unshown(v Verdicts) string {
+	return strings.Join(append([]string{fmt.Sprintf("the run is %s: no step that counts passed", v.Verdict)}, v.NarrowedBy...), "; ")
+}
+
 // junitReport writes one suite per run and one case per step. A failed step is a failure;
 // unobserved, blocked and omitted steps are errors; a recommended step that did not pass is
-// skipped.
+// skipped, unless it was run alone.
 func junitReport(b *Bundle, v Verdicts) ([]byte, error) {
 	s := junit.Suite{
 		Name: b.Plan.Name + " " + v.Run, Timestamp: junit.Started(v.Started), Time: junit.Seconds(v.Finished.Sub(v.Started)),
@@ -38,7 +46,7 @@ func junitReport(b *Bundle, v Verdicts) ([]byte, error) {
 	}
 	for _, r := range v.Results {
 		c := junitOf(b.Plan.Name, r)
-		if slices.Contains(b.Recommended(), r.Step) {
+		if v.Only == "" && slices.Contains(b.Recommended(), r.Step) {
 			onlyRecommended(&c)
 		}
 		s.Cases = append(s.Cases, c)
@@ -61,6 +69,11 @@ func junitReport(b *Bundle, v Verdicts) ([]byte, error) {
 	if len(v.Uncleaned) > 0 {
 		text := strings.Join(v.Uncleaned, "\n")
 		s.Cases = append(s.Cases, junit.Case{Name: cleanUp, Classname: className(b.Plan.Name), Time: "0.000", Error: &junit.Detail{Message: v.Uncleaned[0], Type: string(check.Unobserved), Text: text}})
+	}
+	if !v.Verdict.Holds() && !slices.ContainsFunc(s.Cases, func(c junit.Case) bool { return c.Failure != nil || c.Error != nil }) {
+		// A reader of the cases alone must not see a pass.
+		text := unshown(v)
+		s.Cases = append(s.Cases, junit.Case{Name: verdictCase, Classname: className(b.Plan.Name), Time: "0.000", Error: &junit.Detail{Message: text, Type: string(v.Verdict), Text: text}})
 	}
 	return junit.Write(junit.Report{Time: s.Time, Suite: s})
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // NarrowedBy are the reasons why the verdict does not cover the whole plan in one run: nodes that
-// were left out; steps that were omitted, kept from an earlier time, not applicable or not counted;
-// and a cluster that was not identified. Empty: none.
+// were left out; steps that were omitted, kept from an earlier time, begun more than once, not applicable or not
+// counted; and a cluster that was not identified. Empty: none.
 func (b *Bundle) NarrowedBy() []string {
 	results := b.Results()
 	var out []string
@@ -25,6 +25,9 @@ func (b *Bundle) NarrowedBy() []string {
 		}
 		out = append(out, word+": "+strings.Join(left, ", "))
 	}
+	if !b.ended() && (b.Header.Only != "" || len(b.withoutVerdict(results)) == 0) {
+		out = append(out, notEnded)
+	}
 	if b.Header.AddedTo != "" {
 		out = append(out, fmt.Sprintf("adds nodes to the accepted run %s: of the gates, only node and collective were run", b.Header.AddedTo))
 	}
@@ -34,6 +37,7 @@ func (b *Bundle) NarrowedBy() []string {
 	}
 	out = append(out, keptFrom(results)...)
 	out = append(out, b.keptInside(results)...)
+	out = append(out, b.EarlierAttempts()...)
 	for _, r := range results {
 		if r.Verdict == check.NotApplicable {
 			out = append(out, fmt.Sprintf("not applicable: %s (%s)", r.Step, r.Reason))
@@ -122,7 +126,7 @@ func (b *Bundle) keptInside(results []plan.Result) []string {
 			for step := range has {
 				before[step] = true
 			}
-		case EntryCreated, EntryKept, EntryInterrupted, EntryFinished:
+		case EntryCreated, EntryKept, EntryInterrupted, EntryAbandoned, EntryFinished:
 		}
 	}
 	var kept []string

@@ -33,6 +33,11 @@ func TestNarrowedBy(t *testing.T) {
 			}
 		})
 	}
+	abandoned := func(attempt int, v check.Verdict, suspect string, observations ...string) Entry {
+		return Entry{Type: EntryAbandoned, Step: "a", Result: &plan.Result{
+			Step: "a", Attempt: attempt, Observations: observations, Judgement: check.Judgement{Verdict: v, Reason: "why", Findings: []check.Finding{{Suspect: suspect}}},
+		}}
+	}
 	whole := []Entry{verdict("a", check.Passed), verdict("b", check.Passed), verdict("c", check.Passed)}
 	for name, tt := range map[string]struct {
 		header  Header
@@ -40,10 +45,11 @@ func TestNarrowedBy(t *testing.T) {
 		open    bool
 		want    []string
 	}{
-		"the whole plan": {entries: whole},
-		"one alone":      {header: Header{Only: "b"}, entries: whole[1:2], want: []string{"only b was selected: 1 of 3 checks"}},
-		"left out":       {entries: whole[1:], want: []string{"left out: a"}},
-		"unfinished":     {entries: whole[:2], open: true, want: []string{"no verdict yet: c"}},
+		"the whole plan":                         {entries: whole},
+		"ended before its clean-up was recorded": {entries: whole, open: true, want: []string{"the end of the run and its clean-up were not recorded"}},
+		"one alone":                              {header: Header{Only: "b"}, entries: whole[1:2], want: []string{"only b was selected: 1 of 3 checks"}},
+		"left out":                               {entries: whole[1:], want: []string{"left out: a"}},
+		"unfinished":                             {entries: whole[:2], open: true, want: []string{"no verdict yet: c"}},
 		"kept from another run": {
 			entries: append([]Entry{verdict("a", check.Passed, func(r *plan.Result) { r.KeptFrom = "R1" })}, whole[1:]...),
 			want:    []string{"kept from run R1: a of 2026-11-21T08:00:00Z"},
@@ -55,6 +61,23 @@ func TestNarrowedBy(t *testing.T) {
 		},
 		"observed again after it was resumed": {
 			entries: []Entry{whole[0], {Type: EntryResumed}, {Type: EntryBegun, Step: "a"}, whole[0], whole[1], whole[2]},
+			want:    []string{"a was observed again: it was passed at 2026-11-21T08:00:00Z (seen)"},
+		},
+		"begun twice, of a version that did not judge the first": {
+			entries: []Entry{{Type: EntryBegun, Step: "a", Attempt: 1}, {Type: EntryResumed}, {Type: EntryBegun, Step: "a", Attempt: 2}, whole[0], whole[1], whole[2]},
+		},
+		"begun and not finished": {
+			entries: []Entry{
+				{Type: EntryBegun, Step: "a", Attempt: 1}, {Type: EntryResumed}, abandoned(1, check.Failed, "x/gpu3", "1"),
+				{Type: EntryBegun, Step: "a", Attempt: 2}, {Type: EntryResumed}, abandoned(2, check.Unobserved, "x", "1", "2"),
+				{Type: EntryBegun, Step: "a", Attempt: 3}, {Type: EntryResumed}, abandoned(3, check.Unobserved, "x"),
+				{Type: EntryBegun, Step: "a", Attempt: 4}, whole[0], whole[1], whole[2],
+			},
+			want: []string{
+				"a was begun more than once: attempt 1 ended without a verdict, its observation is judged failed: why (x/gpu3)",
+				"a was begun more than once: attempt 2 ended without a verdict, its 2 observations are judged unobserved: why",
+				"a was begun more than once: attempt 3 ended without a verdict and without an observation",
+			},
 		},
 		"not applicable": {
 			entries: []Entry{whole[0], verdict("b", check.NotApplicable, func(r *plan.Result) { r.Reason = "no fabric" }), whole[2]},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/check"
@@ -93,6 +94,22 @@ func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 	return out, nil
 }
 
+// Rejudge judges the stored observations of these steps again, with the checks of order.
+func (b *Bundle) Rejudge(steps []string, order []plan.Step) ([]ReplayedStep, error) {
+	checks, playbooks := map[string]check.Check{}, map[string]playbook.Expected{}
+	for _, s := range order {
+		checks[s.Name()], playbooks[s.Name()] = s.Check, s.Playbooks
+	}
+	part := *b
+	part.Plan.Steps = slices.DeleteFunc(slices.Clone(b.Plan.Steps), func(s PlanStep) bool { return !slices.Contains(steps, s.Name) })
+	part.Entries = slices.DeleteFunc(slices.Clone(b.Entries), func(e Entry) bool { return e.Type == EntryAbandoned && !slices.Contains(steps, e.Step) })
+	var out Replayed
+	if err := part.replay(checks, playbooks, &out); err != nil {
+		return nil, fmt.Errorf("judge run %s again: %w", b.Header.Run, err)
+	}
+	return out.Steps, nil
+}
+
 // replay judges every step in the order of execution.
 func (b *Bundle) replay(checks map[string]check.Check, playbooks map[string]playbook.Expected, out *Replayed) error {
 	stored := b.state().results
@@ -118,7 +135,9 @@ func (b *Bundle) replay(checks map[string]check.Check, playbooks map[string]play
 		out.Steps = append(out.Steps, ReplayedStep{Step: s.Name, Stored: was.Judgement, Again: j, Difference: differ})
 	}
 	out.Again = b.overall(replayed)
-	return nil
+	earlier, err := b.replayAbandoned(index, checks, playbooks, replayed)
+	out.Steps = append(out.Steps, earlier...)
+	return err
 }
 
 // judgeAgain judges one step by the rules of the engine, from the recorded observations of

@@ -54,7 +54,7 @@ type Run struct {
 	header   Header
 	results  map[string]plan.Result
 	attempts map[string]int
-	begun    map[string]bool // without a verdict
+	begun    map[string]int // attempts without a verdict
 	lastSeq  int
 	index    map[attemptOf][]string // observation IDs
 }
@@ -124,20 +124,28 @@ func newRun(dir string, o Options, j *journal, h Header) *Run {
 	return &Run{
 		dir: dir, clock: o.Clock, journal: j, header: h,
 		results: map[string]plan.Result{}, attempts: map[string]int{},
-		begun: map[string]bool{}, index: map[attemptOf][]string{},
+		begun: map[string]int{}, index: map[attemptOf][]string{},
 	}
 }
 
 // fill writes the first files of a run and returns its open journal.
 func fill(dir string, h Header, p PlanFile, s Start) (*journal, error) {
-	err := errors.Join(
+	siteText, err := redact.YAML(s.Site)
+	if err != nil {
+		return nil, fmt.Errorf("store the site: %w", err)
+	}
+	recipe, err := redact.YAML(s.Recipe)
+	if err != nil {
+		return nil, fmt.Errorf("store the recipe: %w", err)
+	}
+	err = errors.Join(
 		writeJSON(filepath.Join(dir, headerFile), h),
 		writeJSON(filepath.Join(dir, planFile), planWithoutSecrets(p)),
-		writeDurable(filepath.Join(dir, siteFile), redact.Bytes(s.Site)),
+		writeDurable(filepath.Join(dir, siteFile), siteText),
 		writeDurable(filepath.Join(dir, profileFile), s.Profile),
 	)
 	if err == nil && len(s.Recipe) > 0 {
-		err = writeDurable(filepath.Join(dir, recipeFile), redact.Bytes(s.Recipe))
+		err = writeDurable(filepath.Join(dir, recipeFile), recipe)
 	}
 	if err != nil {
 		return nil, err
@@ -197,6 +205,7 @@ func reopen(path string, o Options, j *journal, entries []Entry) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.index = index
 	// A killed Carry leaves observations of attempts that the journal does not have.
 	for key := range index {
 		r.attempts[key.step] = max(r.attempts[key.step], key.attempt)
@@ -209,13 +218,15 @@ func (r *Run) apply(e Entry) {
 	switch e.Type {
 	case EntryBegun:
 		r.attempts[e.Step] = max(r.attempts[e.Step], e.Attempt)
-		r.begun[e.Step] = true
+		r.begun[e.Step] = e.Attempt
 		delete(r.results, e.Step)
 	case EntryVerdict, EntryKept:
 		if e.Result != nil {
 			r.results[e.Step] = *e.Result
 			delete(r.begun, e.Step)
 		}
+	case EntryAbandoned:
+		delete(r.begun, e.Step)
 	case EntryCreated, EntryResumed, EntryInterrupted, EntryFinished:
 	}
 }

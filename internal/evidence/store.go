@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
@@ -37,6 +38,18 @@ func (r *Run) Amend(change func(*Header)) error {
 		return fmt.Errorf("amend run %s: %w", h.Run, err)
 	}
 	r.header = h
+	return nil
+}
+
+// SetSite replaces the site file of the run.
+func (r *Run) SetSite(site []byte) error {
+	text, err := redact.YAML(site)
+	if err == nil {
+		err = writeDurable(filepath.Join(r.dir, siteFile), text)
+	}
+	if err != nil {
+		return fmt.Errorf("replace the site of run %s: %w", r.ID(), err)
+	}
 	return nil
 }
 
@@ -99,6 +112,20 @@ func (r *Run) Conclude(res plan.Result) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.append(Entry{Type: EntryVerdict, Step: res.Step, Result: &res})
+}
+
+// Abandoned implements plan.Store.
+func (r *Run) Abandoned(step string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.begun[step]
+}
+
+// Abandon implements plan.Store.
+func (r *Run) Abandon(res plan.Result) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.append(Entry{Type: EntryAbandoned, Step: res.Step, Result: &res})
 }
 
 // Close closes the unfinished run, which can be resumed.

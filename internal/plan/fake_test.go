@@ -49,14 +49,16 @@ func failing(name string) fakeCheck {
 type memStore struct {
 	mu       sync.Mutex
 	attempts map[string]int
-	obs      map[string][]check.Observation
-	log      []string
-	results  []Result
-	fail     func(what, step string) error
+	// abandoned are attempts without a verdict.
+	abandoned map[string]int
+	obs       map[string][]check.Observation
+	log       []string
+	results   []Result
+	fail      func(what, step string) error
 }
 
 func newMemStore() *memStore {
-	return &memStore{attempts: map[string]int{}, obs: map[string][]check.Observation{}}
+	return &memStore{attempts: map[string]int{}, abandoned: map[string]int{}, obs: map[string][]check.Observation{}}
 }
 
 func (m *memStore) note(what, step string) error {
@@ -90,6 +92,22 @@ func (m *memStore) Observations(step string, attempt int) ([]check.Observation, 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.obs[fmt.Sprint(step, attempt)], m.note("read", step)
+}
+
+func (m *memStore) Abandoned(step string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.abandoned[step]
+}
+
+func (m *memStore) Abandon(r Result) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.note(fmt.Sprintf("abandon %s %d", r.Verdict, r.Attempt), r.Step); err != nil {
+		return err
+	}
+	m.abandoned[r.Step] = 0
+	return nil
 }
 
 func (m *memStore) Conclude(r Result) error {

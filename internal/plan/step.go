@@ -16,6 +16,9 @@ import (
 // verdict.
 func (x *execution) runStep(ctx context.Context, s Step, leftOut []string) finished {
 	name := s.Name()
+	if err := x.judgeAbandoned(s, leftOut); err != nil {
+		return finished{step: s, err: err}
+	}
 	begun := x.now()
 	attempt, err := x.executor.Store.Begin(name, begun)
 	if err != nil {
@@ -50,6 +53,29 @@ func (x *execution) runStep(ctx context.Context, s Step, leftOut []string) finis
 		return finished{step: s, err: fmt.Errorf("journal the verdict of %s: %w", name, err)}
 	}
 	return finished{step: s, result: &r}
+}
+
+// judgeAbandoned judges and journals the attempt of a step that was begun and not finished, before the
+// step is observed again. Without it a step that ends before its verdict can be repeated until it passes,
+// and the run does not show the observations that fail.
+func (x *execution) judgeAbandoned(s Step, leftOut []string) error {
+	name := s.Name()
+	attempt := x.executor.Store.Abandoned(name)
+	if attempt == 0 {
+		return nil
+	}
+	obs, err := x.executor.Store.Observations(name, attempt)
+	if err != nil {
+		return fmt.Errorf("read back the observations of attempt %d of %s: %w", attempt, name, err)
+	}
+	r := Result{Step: name, Judgement: JudgePart(s.Check, s.Playbooks, obs, leftOut, x.executor.Plan.AllowFailed), At: x.now(), Attempt: attempt}
+	for _, o := range obs {
+		r.Observations = append(r.Observations, o.ID)
+	}
+	if err := x.executor.Store.Abandon(r); err != nil {
+		return fmt.Errorf("journal attempt %d of %s: %w", attempt, name, err)
+	}
+	return nil
 }
 
 // observeSafely turns a panic of the check into an error.

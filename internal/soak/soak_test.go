@@ -69,7 +69,7 @@ func TestSummary(t *testing.T) {
 		"one unobserved":                  {done, []Repetition{repetition(0), repetition(1, result(check.Unobserved, 300)), repetition(2)}, check.Unobserved, "1 of 3 repetitions were not observed"},
 		"none":                            {done, nil, check.Unobserved, "no repetition passed"},
 		"interrupted only":                {done, []Repetition{with(repetition(0), killed(3))}, check.Unobserved, "no repetition passed"},
-		"interrupted and repeated":        {done, []Repetition{repetition(0), with(repetition(1), killed(0.9)), repetition(2)}, check.Passed, "all of 2 repetitions passed"},
+		"interrupted and repeated":        {done, []Repetition{repetition(0), with(repetition(1), killed(0.9)), repetition(2)}, check.Passed, "all of 2 repetitions passed; 1 more ended before their verdict"},
 		"interrupted early":               {done, []Repetition{repetition(0), with(repetition(1), killed(0.1)), repetition(2)}, check.Unobserved, "from 2026-11-27T01:06:00Z to 2026-11-27T02:00:00Z"},
 		"interrupted after a failed gate": {done, []Repetition{repetition(0), with(repetition(1), func(r *Repetition) { killed(0.9)(r); r.Verdict = check.Failed }), repetition(2)}, check.Failed, "1 of 3"},
 		"the last one interrupted":        {done, []Repetition{repetition(0), repetition(1), with(repetition(2), killed(0.9))}, check.Passed, "all of 2"},

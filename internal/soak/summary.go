@@ -72,7 +72,10 @@ func Summarise(s State, all []Repetition, allowed int) Summary {
 		}
 		clusters[r.Cluster] = true
 	}
-	whole := len(all) - interrupted
+	whole, others := len(all)-interrupted, ""
+	if interrupted > 0 { // each may have ended before a failure had its verdict
+		others = fmt.Sprintf("; %d more ended before their verdict", interrupted)
+	}
 	switch {
 	case failed > 0:
 		out.Verdict, out.Reason = check.Failed, fmt.Sprintf("%d of %d repetitions failed", failed, len(all))
@@ -91,9 +94,9 @@ func Summarise(s State, all []Repetition, allowed int) Summary {
 	case !s.Complete:
 		out.Verdict, out.Reason = check.Unobserved, fmt.Sprintf("the duration of %s is not over", s.Duration.Duration)
 	case partial > 0:
-		out.Verdict, out.Reason = check.Partial, fmt.Sprintf("all of %d repetitions passed, %d of them without nodes that are left out", whole, partial)
+		out.Verdict, out.Reason = check.Partial, fmt.Sprintf("all of %d repetitions passed, %d of them without nodes that are left out%s", whole, partial, others)
 	default:
-		out.Verdict, out.Reason = check.Passed, fmt.Sprintf("all of %d repetitions passed", whole)
+		out.Verdict, out.Reason = check.Passed, fmt.Sprintf("all of %d repetitions passed%s", whole, others)
 	}
 	return out
 }

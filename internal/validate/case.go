@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/strictjson"
 	"github.com/firstlight/firstlight/internal/pipeline"
@@ -50,15 +52,9 @@ func Of(name string, r *resolve.Result, s *site.Site, p *profile.Profile, o pipe
 	}
 	c := Case{
 		Order: o, Recipe: name, Digest: digest, Health: health.Components(r),
-		Snapshot: snapshot.Demand{
-			GPUs: int(p.Node.GPUs.Value), GPUsSource: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
-			Products: p.GPU.Products, Accelerator: r.Criteria.Accelerator, Constraints: r.Constraints,
-		},
+		Snapshot: demandOf(s, p),
 	}
-	c.Snapshot.WithoutDRA = s.GPUStack.DRADriver == site.DRANone
-	for _, n := range s.Inventory.Nodes {
-		c.Snapshot.Nodes = append(c.Snapshot.Nodes, n.Name)
-	}
+	c.Snapshot.Accelerator, c.Snapshot.Constraints = r.Criteria.Accelerator, r.Constraints
 	if accelerator := r.Criteria.Accelerator; accelerator != "" {
 		shapes, problems := nodeprofile.Load(r.Tree())
 		if err := problems.Err(); err != nil {
@@ -76,6 +72,58 @@ func Of(name string, r *resolve.Result, s *site.Site, p *profile.Profile, o pipe
 		return Case{}, fmt.Errorf("build the case of %s: %w", name, problems.Err())
 	}
 	return c, nil
+}
+
+// demandOf is the part of the snapshot's demand that site and profile determine.
+func demandOf(s *site.Site, p *profile.Profile) snapshot.Demand {
+	d := snapshot.Demand{
+		GPUs: int(p.Node.GPUs.Value), GPUsSource: "profile " + p.Name + " node.gpus: " + p.Node.GPUs.Source,
+		Products: p.GPU.Products, WithoutDRA: s.GPUStack.DRADriver == site.DRANone,
+	}
+	for _, n := range s.Inventory.Nodes {
+		d.Nodes = append(d.Nodes, n.Name)
+	}
+	return d
+}
+
+// Differs lists the differences between the case and the site, the profile and the resolved recipe of its
+// run: a case that demands less than they do is forged.
+func (c Case) Differs(s *site.Site, p *profile.Profile, recipe []byte) []string {
+	want := demandOf(s, p)
+	var doc struct {
+		Components map[string]struct {
+			Enabled bool `json:"enabled"`
+		} `json:"components"`
+		DeploymentOrder []string `json:"deploymentOrder"`
+	}
+	if err := yaml.Unmarshal(recipe, &doc); err != nil {
+		return []string{fmt.Sprintf("recipe.yaml cannot be read: %v", err)}
+	}
+	var components, judged []string
+	for _, name := range doc.DeploymentOrder {
+		if doc.Components[name].Enabled {
+			components = append(components, name)
+		}
+	}
+	for _, one := range c.Health {
+		judged = append(judged, one.Name)
+	}
+	var out []string
+	for _, f := range []struct {
+		name, source string
+		have, want   any
+	}{
+		{"nodes", "site.yaml", c.Snapshot.Nodes, want.Nodes},
+		{"GPUs of a node", "profile.yaml", c.Snapshot.GPUs, want.GPUs},
+		{"products", "profile.yaml", c.Snapshot.Products, want.Products},
+		{"withoutDRA", "site.yaml", c.Snapshot.WithoutDRA, want.WithoutDRA},
+		{"components", "recipe.yaml", judged, components},
+	} {
+		if have, want := fmt.Sprintf("%q", f.have), fmt.Sprintf("%q", f.want); have != want {
+			out = append(out, fmt.Sprintf("%s are %v, %s has %v", f.name, f.have, f.source, f.want))
+		}
+	}
+	return out
 }
 
 // Encode encodes the case as InputFile.

@@ -32,10 +32,9 @@ func labSite(t *testing.T) (*site.Site, *profile.Profile) {
 	return s, p
 }
 
-// caseFor is a case of the recipe that the lab takes for an intent.
-func caseFor(t *testing.T, intent pipeline.Intent, gpus int) Case {
+// labRecipe is the recipe that the lab takes.
+func labRecipe(t *testing.T) *resolve.Result {
 	t.Helper()
-	s, p := labSite(t)
 	shipped, problems, err := recipe.Open("", tree.Options{})
 	if err := errors.Join(err, problems.Err()); err != nil {
 		t.Fatal(err)
@@ -44,6 +43,14 @@ func caseFor(t *testing.T, intent pipeline.Intent, gpus int) Case {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r
+}
+
+// caseFor is a case of the recipe that the lab takes for an intent.
+func caseFor(t *testing.T, intent pipeline.Intent, gpus int) Case {
+	t.Helper()
+	s, p := labSite(t)
+	r := labRecipe(t)
 	steps, err := pipeline.Steps()
 	if err != nil {
 		t.Fatal(err)

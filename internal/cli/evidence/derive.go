@@ -224,7 +224,7 @@ func (t commandLine) deriveCase(b *evidence.Bundle, s *site.Site, p *profile.Pro
 			{Message: "the command is validate, but the run has no " + validate.InputFile},
 		}}, nil
 	}
-	d := evidence.Derived{Problems: t.compareCase(c, s, p)}
+	d := evidence.Derived{Problems: t.compareCase(c, s, p, b.Recipe)}
 	if d.Checks, err = c.Judges(s, p); err != nil {
 		return evidence.Derived{}, err
 	}
@@ -237,7 +237,7 @@ func (t commandLine) deriveCase(b *evidence.Bundle, s *site.Site, p *profile.Pro
 	return d, err
 }
 
-func (t commandLine) compareCase(c validate.Case, s *site.Site, p *profile.Profile) []evidence.PlanProblem {
+func (t commandLine) compareCase(c validate.Case, s *site.Site, p *profile.Profile, recipe []byte) []evidence.PlanProblem {
 	var out []evidence.PlanProblem
 	differ := func(format string, args ...any) {
 		out = append(out, evidence.PlanProblem{Message: validate.InputFile + ": " + fmt.Sprintf(format, args...)})
@@ -246,9 +246,15 @@ func (t commandLine) compareCase(c validate.Case, s *site.Site, p *profile.Profi
 		differ("version is %q, the command says --conformance %q", c.Version, t.version)
 	}
 	for id, reason := range c.NotApplicable {
-		if !slices.Contains(t.notApplicable, id+"="+reason) {
+		if !slices.ContainsFunc(t.notApplicable, func(text string) bool {
+			name, why, _ := strings.Cut(text, "=")
+			return name == id && strings.TrimSpace(why) == reason // the case has the reason without surrounding spaces
+		}) {
 			differ("%s is not applicable (%s), but not by the command", id, reason)
 		}
+	}
+	for _, text := range c.Differs(s, p, recipe) {
+		differ("%s", text)
 	}
 	intent, err := pipeline.ParseIntent(t.intent)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/attest"
 	"github.com/firstlight/firstlight/internal/evidence/oci"
 	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // verification is the -o json form of verify.
@@ -124,6 +125,9 @@ func expectedOf(siteFile, profileFile, cluster string) (attest.Expected, error) 
 		if e.Site, err = os.ReadFile(siteFile); err != nil {
 			return e, cmdutil.UsageErrorf("cannot read --site: %w", err)
 		}
+		if e.Profiles, err = profilesOfGroups(siteFile); err != nil {
+			e.Unread = err.Error()
+		}
 	}
 	if profileFile != "" {
 		if e.Profile, err = profile.Raw(profileFile); err != nil {
@@ -131,6 +135,21 @@ func expectedOf(siteFile, profileFile, cluster string) (attest.Expected, error) 
 		}
 	}
 	return e, nil
+}
+
+// profilesOfGroups are the profiles of the groups of a site, of which this program has those with a name.
+func profilesOfGroups(siteFile string) (map[string][]byte, error) {
+	s, err := site.Load(siteFile)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]byte{}
+	for _, g := range s.Groups {
+		if out[g.ProfileFile()], err = profile.Raw(g.Profile); err != nil {
+			return nil, fmt.Errorf("read the profile of group %s: %w", g.Name, err)
+		}
+	}
+	return out, nil
 }
 
 // verifyAny verifies a directory, an archive or an OCI reference.

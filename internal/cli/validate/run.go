@@ -181,11 +181,11 @@ func (f *validateFlags) newCase(recipes *tree.Tree, t *cmdutil.Target) (validate
 	return c, r, err
 }
 
-// report is the report of a run. A run of all steps also gets its artifacts.
+// report is the report of a run. A run of all steps that was not interrupted also gets its artifacts.
 func (f *validateFlags) report(c validate.Case, accepted accept.Report, runErr error) (validate.Report, error) {
 	r, err := c.Report(accepted)
 	switch {
-	case err != nil || runErr != nil || f.step != "":
+	case err != nil || runErr != nil || f.step != "" || accepted.Interrupted: // the run can be resumed, and its artifacts are collected then
 		return r, err
 	case f.until != "":
 		return r.Through(f.until)

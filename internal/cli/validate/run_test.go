@@ -1,10 +1,16 @@
 package validate
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/validate"
 )
 
 // The accelerator of a recipe follows from the product name of the GPU.
@@ -19,5 +25,19 @@ func TestAcceleratorOf(t *testing.T) {
 	}
 	if got, err := acceleratorOf(tr, []string{"NVIDIA H900"}); err == nil || !strings.Contains(err.Error(), "--recipe") {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// An interrupted run has no artifacts: they would be in the place of those of the same run once it is resumed.
+func TestAnInterruptedRunHasNoArtifacts(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "artifacts")
+	f := &validateFlags{artifacts: dir}
+	r, err := f.report(validate.Case{Version: defaultVersion}, accept.Report{Run: "R", Evidence: t.TempDir(), Interrupted: true}, nil)
+	if err != nil || !r.Interrupted || r.Artifacts != "" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s: %v", dir, err)
 	}
 }

@@ -63,6 +63,7 @@ func predicateOf(b *evidence.Bundle, m evidence.Manifest) Predicate {
 			Started: r.Started, Finished: r.Finished, KeptFrom: r.KeptFrom, LeftOut: r.LeftOut,
 		})
 	}
+	p.EarlierAttempts = b.EarlierAttempts()
 	p.Counts = countsOf(p, len(v.Omitted))
 	p.CompleteUpTo = completeUpTo(p)
 	if b.Finished {
@@ -77,7 +78,7 @@ func predicateOf(b *evidence.Bundle, m evidence.Manifest) Predicate {
 func inputsOf(b *evidence.Bundle) Inputs {
 	h := b.Header
 	in := Inputs{
-		Tool: h.Tool, Command: []string{}, Cluster: h.Cluster, Simulated: h.Simulated, SimulatedWhy: h.SimulatedWhy,
+		Tool: h.Tool, EarlierTools: h.EarlierTools, Command: []string{}, Cluster: h.Cluster, Simulated: h.Simulated, SimulatedWhy: h.SimulatedWhy,
 		Site: Input{Name: h.Site, SHA256: digest(b.Site)}, Profile: Input{Name: h.Profile, SHA256: digest(b.Profile)},
 		From: h.From, Only: h.Only, AllowFailed: h.AllowFailed, Include: h.Include, Seed: h.Seed, Versions: h.Versions, Digests: h.Digests,
 	}

@@ -2,15 +2,23 @@ package attest
 
 import (
 	"bytes"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/evidence"
 	"github.com/firstlight/firstlight/internal/evidence/redact"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // Expected is what the verifier expects of the run, from a source outside the bundle.
 type Expected struct {
 	// Site and Profile are the files that the run must be judged against; nil: any.
 	Site, Profile []byte
+	// Profiles are the profiles of the site's groups, by the name of the input that has each.
+	Profiles map[string][]byte
+	// Unread is why Profiles cannot be read; empty: they can.
+	Unread string
 	// Cluster is the UID of the kube-system namespace; empty: any.
 	Cluster string
 }
@@ -24,14 +32,25 @@ func (i *inspection) expectedOf(b *evidence.Bundle) {
 		i.setOutcome(CheckExpected, None, "no site, profile or cluster given")
 		return
 	}
-	for _, f := range []struct {
-		name       string
-		want, have []byte
-	}{{"site.yaml", e.Site, b.Site}, {"profile.yaml", e.Profile, b.Profile}} {
-		// The files in a bundle are redacted.
-		if f.want != nil && !bytes.Equal(redact.Bytes(f.want), redact.Bytes(f.have)) {
-			i.problem(CheckExpected, f.name, "differs from the given file")
+	var given []string
+	same := func(what, name string, want, have []byte) {
+		given = append(given, what)
+		if !bytes.Equal(stored(want), stored(have)) {
+			i.problem(CheckExpected, name, "differs from the given file")
 		}
+	}
+	if e.Site != nil {
+		same("site", "site.yaml", e.Site, b.Site)
+	}
+	if e.Profile != nil {
+		same("profile", "profile.yaml", e.Profile, b.Profile)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Profiles)) {
+		group, _ := site.GroupOfProfileFile(name)
+		same("profile of group "+group, "inputs/"+name, e.Profiles[name], b.Inputs[name])
+	}
+	if e.Cluster != "" {
+		given = append(given, "cluster")
 	}
 	if e.Cluster != "" && e.Cluster != b.Header.Cluster {
 		i.problem(CheckExpected, "run.json", "the cluster is %q, expected %q", b.Header.Cluster, e.Cluster)
@@ -39,5 +58,17 @@ func (i *inspection) expectedOf(b *evidence.Bundle) {
 	if b.Header.Only != "" {
 		i.problem(CheckExpected, "run.json", "only %s was selected, the whole plan is expected", b.Header.Only)
 	}
-	i.setOutcome(CheckExpected, OK, "the given site, profile and cluster match")
+	if e.Unread != "" {
+		i.setOutcome(CheckExpected, NotChecked, "the profiles of the site's groups cannot be read: %s", e.Unread)
+	}
+	i.setOutcome(CheckExpected, OK, "as given: %s", strings.Join(given, ", "))
+}
+
+// stored is a file as a bundle has it: redacted, whether with the structure of YAML or as any text.
+func stored(data []byte) []byte {
+	out, err := redact.YAML(data)
+	if err != nil {
+		return redact.Bytes(data)
+	}
+	return out
 }

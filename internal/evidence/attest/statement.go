@@ -59,20 +59,24 @@ type Predicate struct {
 	CompleteUpTo string `json:"completeUpTo,omitempty"`
 	// Omitted are the steps that were not selected, Missing those without a verdict because of
 	// an interruption, Begun the started steps of Missing.
-	Omitted  []string `json:"omitted,omitempty"`
-	Missing  []string `json:"missing,omitempty"`
-	Begun    []string `json:"begun,omitempty"`
-	Notes    []string `json:"notes,omitempty"`
-	Manifest Manifest `json:"manifest"`
+	Omitted []string `json:"omitted,omitempty"`
+	Missing []string `json:"missing,omitempty"`
+	Begun   []string `json:"begun,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+	// EarlierAttempts are the attempts of steps before those that have the verdicts.
+	EarlierAttempts []string `json:"earlierAttempts,omitempty"`
+	Manifest        Manifest `json:"manifest"`
 }
 
 // Inputs are the inputs of the run.
 type Inputs struct {
-	Tool    string   `json:"tool"`
-	Command []string `json:"command"`
-	Site    Input    `json:"site"`
-	Profile Input    `json:"profile"`
-	Recipe  *Input   `json:"recipe,omitempty"`
+	Tool string `json:"tool"`
+	// EarlierTools are the other versions of firstlight that worked on the run.
+	EarlierTools []string `json:"earlierTools,omitempty"`
+	Command      []string `json:"command"`
+	Site         Input    `json:"site"`
+	Profile      Input    `json:"profile"`
+	Recipe       *Input   `json:"recipe,omitempty"`
 	// Cluster is the UID of its kube-system namespace; empty if unknown.
 	Cluster string `json:"cluster,omitempty"`
 	// Simulated says whether the hardware is simulated, with the reason in SimulatedWhy.

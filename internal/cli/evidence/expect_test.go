@@ -1,0 +1,58 @@
+package evidence
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/firstlight/firstlight/internal/profile"
+	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/validate"
+)
+
+// The profiles of the groups of --site are those that the verifier has, not those of the bundle.
+func TestProfilesOfGroupsOfTheGivenSite(t *testing.T) {
+	t.Parallel()
+	text := string(site.Example())
+	grouped := strings.NewReplacer("# groups:", "groups:", "#   - {name: h200", "  - {name: h200").Replace(text)
+	path := filepath.Join(t.TempDir(), "site.yaml")
+	if err := os.WriteFile(path, []byte(grouped), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, err := expectedOf(path, "", "")
+	want, rawErr := profile.Raw("h200-sxm-ndr400")
+	if err != nil || rawErr != nil || e.Unread != "" || len(e.Profiles) != 1 || !bytes.Equal(e.Profiles["profile-h200.yaml"], want) {
+		t.Errorf("%q %d, %v %v", e.Unread, len(e.Profiles), err, rawErr)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(grouped, "h200-sxm-ndr400", "./none.yaml", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := expectedOf(path, "", ""); err != nil || e.Unread == "" {
+		t.Errorf("a profile that does not exist: %+v, %v", e, err)
+	}
+}
+
+// A reason with spaces around it is the same in the case, which has it without, and in the command.
+func TestReasonsAreComparedWithoutSpaces(t *testing.T) {
+	t.Parallel()
+	s, err := site.Parse("site.yaml", site.Example())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load(s.Profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for given, same := range map[string]bool{"x=y": true, "x= y ": true, "x=y\n": true, "x=z": false, "w= y": false} {
+		c := parseCommand([]string{"firstlight", "validate", "--not-applicable", given})
+		named := false
+		for _, d := range c.compareCase(validate.Case{NotApplicable: map[string]string{"x": "y"}}, s, p, nil) {
+			named = named || strings.Contains(d.Message, "x is not applicable (y), but not by the command")
+		}
+		if named == same {
+			t.Errorf("%q: refused %t", given, named)
+		}
+	}
+}
