@@ -15,15 +15,40 @@ func clean(l lookup) Result {
 			"clean-up did not begin"))
 	}
 	if len(l.st.Left) > 0 {
-		var left []check.Finding
+		var left, kept []check.Finding
 		for _, r := range l.st.Left {
+			if pods := l.othersOn(r); len(pods) > 0 {
+				kept = append(kept, finding(suspect(r), "when they have ended: "+deletion(r),
+					"%s of the run is kept for pods that are not of this run: %s", suspect(r), strings.Join(pods, ", ")))
+				continue
+			}
 			left = append(left, finding(suspect(r),
 				"see its finalizers; "+deletion(r),
 				"%s of the run still exists", suspect(r)))
 		}
-		return l.fail(l.st.Left[0], append(left, l.unreadable()...)...)
+		if len(left) > 0 {
+			return l.fail(l.st.Left[0], append(append(left, kept...), l.unreadable()...)...)
+		}
+		return Result{Judgement: check.NotObserved(check.Summary(kept), append(kept, l.unreadable()...)...), Object: l.st.Left[0]}
 	}
 	return l.pass(l.st.At, snapshot.Ref{Kind: "Namespace", Name: l.setup.Namespace}, "no object with the label firstlight.dev/run=%s is left", l.setup.Run)
+}
+
+// othersOn names the pods of others that need an object of the run: a node, its claim, or their NodePool.
+func (l lookup) othersOn(r snapshot.Ref) []string {
+	var out []string
+	for _, n := range l.st.Nodes {
+		needed := map[string]bool{"Node": n.UID == r.UID, "NodeClaim": l.claimOf(n).UID == r.UID, "NodePool": n.Pool == r.Name}[r.Kind]
+		if !needed || r.UID == "" || n.Gone() {
+			continue
+		}
+		for _, h := range n.Holders {
+			if !h.Ours && !h.Daemon {
+				out = append(out, suspect(h.Ref))
+			}
+		}
+	}
+	return out
 }
 
 // deletion is the command that deletes an object.

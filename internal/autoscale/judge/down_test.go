@@ -101,9 +101,23 @@ func downNegatives() []negative {
 		{name: "left over", hop: snapshot.HopClean, suspect: "NodePool firstlight-run", says: "still exists", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Left = []snapshot.Ref{ref("NodePool", own)}
 		}},
+		{name: "kept for a pod of others", hop: snapshot.HopClean, verdict: check.Unobserved, suspect: "NodePool firstlight-run", says: "is kept for pods that are not of this run: pod .*theirs", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Left = occupiedBy(st, snapshot.Holder{Ref: stranger("theirs").Ref})
+		}},
+		{name: "left with a pod of a DaemonSet", hop: snapshot.HopClean, suspect: "NodePool firstlight-run", says: "still exists", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Left = occupiedBy(st, snapshot.Holder{Ref: stranger("exporter").Ref, Daemon: true})
+		}},
 		{name: "not begun", hop: snapshot.HopClean, suspect: "clean-up", says: "did not begin", change: func(_ *snapshot.Setup, st *snapshot.State) { delete(st.Marks, snapshot.MarkClean) }},
 		{name: "kept", hop: snapshot.HopClean, verdict: check.NotApplicable, change: func(s *snapshot.Setup, _ *snapshot.State) { s.Keep = true }},
 	})
+}
+
+// occupiedBy leaves node-a with its claim and its NodePool, and a pod on it.
+func occupiedBy(st *snapshot.State, pod snapshot.Holder) []snapshot.Ref {
+	n := nodeNamed(st, "node-a")
+	n.Life, n.Holders = life(7), []snapshot.Holder{pod}
+	claimNamed(st, "node-a").Life = life(6.5)
+	return []snapshot.Ref{ref("NodePool", own), claimNamed(st, "node-a").Ref, n.Ref}
 }
 
 func fallNegatives() []negative {

@@ -100,8 +100,8 @@ func (v Values) labels(role string) map[string]string {
 }
 
 // ownTaint is on the nodes of the run's pools: Karpenter creates a node there for a pod of others only if
-// no other NodePool has one for it (pkg/controllers/provisioning/scheduling/preferences.go). The pod would be
-// evicted with the node at the end of the run. PreferNoSchedule keeps no DaemonSet of the GPU stack off.
+// no other NodePool has one for it (pkg/controllers/provisioning/scheduling/preferences.go). The clean-up keeps
+// a node that has such a pod. PreferNoSchedule keeps no DaemonSet of the GPU stack off.
 func (v Values) ownTaint() site.Taint {
 	return site.Taint{Key: kube.LabelRun, Value: v.Run, Effect: string(corev1.TaintEffectPreferNoSchedule)}
 }
