@@ -35,6 +35,7 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, deps conformance.Deps) (pla
 	if len(s.Groups) > 0 {
 		return plan.Plan{}, fmt.Errorf("plan the validation of %s: a recipe has one kind of GPU node, and the site has groups of nodes with others: make a site file for each group", s.Name)
 	}
+	deps.PodPatches = s.PodPatches("")
 	out := plan.Plan{Name: PlanName(c.Order.Intent, s.Name)}
 	recommended, err := Recommended(c.Version)
 	if err != nil {
@@ -146,7 +147,7 @@ func (c Case) checks(step string, s *site.Site, p *profile.Profile, deps conform
 	job := gangjob.Deps{Cluster: deps.Cluster, RunID: deps.RunID, PreferClaims: s.GPUStack.DRADriver != site.DRANone, Hold: true}
 	switch step {
 	case snapshot.Name:
-		return []describedCheck{snapshot.New(c.Snapshot, snapshot.Deps{Cluster: deps.Cluster, RunID: deps.RunID, Image: s.Telemetry.LoadImage})}, nil
+		return []describedCheck{snapshot.New(c.Snapshot, snapshot.Deps{Cluster: deps.Cluster, RunID: deps.RunID, Image: s.Telemetry.LoadImage, PodPatches: deps.PodPatches})}, nil
 	case resources.Name:
 		return []describedCheck{resources.New(c.Resources, resources.Deps{Cluster: deps.Cluster}, resources.Options{})}, nil
 	case autoscaling.Name:

@@ -57,7 +57,7 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 
 // run tests the class in a namespace of the run, which it removes at the end.
 func (t *trial) run(ctx context.Context, where placement) (err error) {
-	r, err := testpod.Open(ctx, t.cluster, t.deps.RunID, "inference", t.deps.Clock)
+	r, err := testpod.Open(ctx, t.cluster, t.deps.RunID, "inference", t.deps.PodPatches, t.deps.Clock)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (t *trial) run(ctx context.Context, where placement) (err error) {
 }
 
 // readClasses chooses the class that the site names, or the only one that is accepted. Among several it chooses none: one may
-// have a public load balancer, before servers without authentication, another may be no class for gateways of others.
+// have a public load balancer, before servers without authentication, another may not serve a gateway of any name.
 func readClasses(ctx context.Context, cluster *kube.Cluster, wanted string) (classes, error) {
 	out := classes{Classes: []class{}, Wanted: wanted}
 	list, err := cluster.Dynamic.Resource(resourceOf("gatewayclasses")).List(ctx, metav1.ListOptions{})
