@@ -22,6 +22,7 @@ import (
 	kubeyaml "sigs.k8s.io/yaml"
 
 	"github.com/firstlight/firstlight/internal/podpatch"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -193,7 +194,7 @@ func (o Operator) render(template string, v values, vary variant) (*unstructured
 		value any
 	}{
 		{"NAME", v.Name}, {"NAMESPACE", v.Namespace}, {"IMAGE", v.Image}, {"PRIORITY_CLASS", v.PriorityClass},
-		{"LABELS", v.Labels}, {"NODES", v.Nodes}, {"SECONDS", strconv.Itoa(v.Seconds)}, {"LOAD", workload.GPULoadScript},
+		{"LABELS", v.Labels}, {"NODE_TERMS", nodeTerms(v.Nodes)}, {"SECONDS", strconv.Itoa(v.Seconds)}, {"LOAD", workload.GPULoadScript},
 		{"GPU", gpu}, {"GPU_CLAIMS", claims},
 	} {
 		text, err := json.Marshal(p.value)
@@ -223,6 +224,14 @@ func (o Operator) render(template string, v values, vary variant) (*unstructured
 		return nil, fmt.Errorf("operator %s: patch the pods of %s: %w", o.Name, obj.GetKind(), err)
 	}
 	return obj, nil
+}
+
+// nodeTerms select nodes by their names, whatever their labels are.
+func nodeTerms(nodes []string) []corev1.NodeSelectorTerm {
+	if len(nodes) == 0 {
+		return []corev1.NodeSelectorTerm{}
+	}
+	return kube.OnNodes(nodes).NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
 // patchPods applies patches to every pod template in an object. A pod template has containers in its spec.

@@ -32,6 +32,10 @@ func TestThePodOfAnOperatorHasThePatchesOfTheSite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		terms, _, err := unstructured.NestedSlice(pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+		if err != nil || len(terms) != 1 || terms[0].(map[string]any)["matchFields"] == nil { // a label may differ from the name
+			t.Errorf("%v, %v", terms, err)
+		}
 		tolerations, secrets := pod["tolerations"].([]any), pod["imagePullSecrets"].([]any)
 		if len(tolerations) != 2 || tolerations[1].(map[string]any)["key"] != "sku" || len(secrets) != 1 {
 			t.Errorf("%v", pod)
