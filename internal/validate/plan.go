@@ -68,6 +68,9 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, deps conformance.Deps) (pla
 				Check: one, Needs: needs, After: after, Describe: one.Describe(), NotApplicable: c.NotApplicable[one.Name()],
 				Recommended: slices.Contains(recommended, one.Name()),
 			}
+			if one.Name() == autoscaling.Name && planned.NotApplicable == "" {
+				planned.NotApplicable = c.withoutAutoscaling()
+			}
 			if exempt, ok := one.(interface{ Exempt() string }); ok && planned.NotApplicable == "" {
 				planned.NotApplicable = exempt.Exempt()
 			}
@@ -98,6 +101,15 @@ func requiredOf(checks []describedCheck, recommended []string) []string {
 		}
 	}
 	return out
+}
+
+// withoutAutoscaling is why the step autoscaling does not apply: neither of its requirements does. Empty if it does.
+func (c Case) withoutAutoscaling() string {
+	nodes, pods := c.NotApplicable["cluster_autoscaling"], c.NotApplicable["pod_autoscaling"]
+	if nodes == "" || pods == "" {
+		return ""
+	}
+	return fmt.Sprintf("cluster_autoscaling does not apply (%s), nor does pod_autoscaling (%s)", nodes, pods)
 }
 
 // withoutDRA is why a check of a version does not apply to a site without a DRA driver; empty if it
@@ -151,7 +163,8 @@ func (c Case) checks(step string, s *site.Site, p *profile.Profile, deps conform
 	case resources.Name:
 		return []describedCheck{resources.New(c.Resources, resources.Deps{Cluster: deps.Cluster}, resources.Options{})}, nil
 	case autoscaling.Name:
-		return []describedCheck{autoscaling.New(s, autoscaling.Deps{Cluster: deps.Cluster})}, nil
+		_, fixed := c.NotApplicable["cluster_autoscaling"]
+		return []describedCheck{autoscaling.New(s, autoscaling.Deps{Cluster: deps.Cluster}, autoscaling.Options{FixedNodes: fixed})}, nil
 	case health.Name:
 		return []describedCheck{health.New(c.Health, health.Deps{Cluster: deps.Cluster}, health.Options{Timeout: s.HealthWithin(), Lowered: s.LoweredHealth()})}, nil
 	case stepIntent:
