@@ -58,8 +58,9 @@ func (d *drive) deadlines() {
 			d.setup.Deadlines[hop] = metav1.Duration{Duration: margin + factor*budgetOf(hop, d.setup)}
 		}
 	}
-	// A change that the window did not show is not expected afterwards.
-	d.setup.Deadlines[snapshot.HopFlat] = metav1.Duration{Duration: settleWithin}
+	// A change that the window did not show is not expected afterwards. The pod for which a node of the window was made shows
+	// when the node has registered.
+	d.setup.Deadlines[snapshot.HopFlat] = metav1.Duration{Duration: margin + factor*d.setup.Setting(snapshot.SettingRegistration).Value.Duration}
 	d.setup.Deadlines[snapshot.HopBystanders] = metav1.Duration{Duration: settleWithin}
 	d.setup.Deadlines[snapshot.HopClean] = metav1.Duration{Duration: cleanWithin}
 }

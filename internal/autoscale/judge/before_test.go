@@ -219,7 +219,19 @@ func controlNegatives() []negative {
 			}
 			st.Pods = append(st.Pods, pod(snapshot.RoleWorker, "worker-x", "", 15, 0))
 		}},
-		{name: "a claim", hop: snapshot.HopFlat, suspect: "NodeClaim claim-node-x", says: "created without load", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "a claim for the run", hop: snapshot.HopFlat, suspect: "NodeClaim claim-node-x", says: "created without load", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			ordered(st, *podNamed(st, "worker-a"), "node-x", 15)
+		}},
+		{name: "a node that the run uses", hop: snapshot.HopFlat, suspect: "node node-x", says: "added without load", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			ordered(st, stranger("none"), "node-x", 15)
+			st.Claims = slices.DeleteFunc(st.Claims, func(c snapshot.Claim) bool { return c.Name == "claim-node-x" })
+			nodeNamed(st, "node-x").Holders = []snapshot.Holder{{Ref: ref("Pod", "x"), Ours: true}}
+		}},
+		{name: "a claim without a node yet", hop: snapshot.HopFlat, verdict: check.Unobserved, suspect: "NodeClaim claim-node-x", says: "no pod shows which workload it is for", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			ordered(st, stranger("none"), "node-x", 15)
+			st.Nodes = slices.DeleteFunc(st.Nodes, func(n snapshot.Node) bool { return n.Name == "node-x" })
+		}},
+		{name: "a node without pods yet", hop: snapshot.HopFlat, verdict: check.Unobserved, suspect: "node node-x|NodeClaim claim-node-x", says: "no pod shows which workload it is for", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			ordered(st, stranger("none"), "node-x", 15)
 		}},
 		{name: "others' claim and node", hop: snapshot.HopFlat, verdict: check.Passed, change: func(_ *snapshot.Setup, st *snapshot.State) {
