@@ -62,13 +62,13 @@ func (d *drive) deadlines() {
 	// when the node has registered.
 	d.setup.Deadlines[snapshot.HopFlat] = metav1.Duration{Duration: margin + factor*d.setup.Setting(snapshot.SettingRegistration).Value.Duration}
 	d.setup.Deadlines[snapshot.HopBystanders] = metav1.Duration{Duration: settleWithin}
-	d.setup.Deadlines[snapshot.HopClean] = metav1.Duration{Duration: cleanWithin}
+	d.setup.Deadlines[snapshot.HopClean] = metav1.Duration{Duration: cleanWithin + factor*d.setup.Setting(snapshot.SettingTermination).Value.Duration}
 }
 
 const (
 	// settleWithin is the timeout for facts that already exist when the watches are synced. A read that
 	// a busy API server answered too late (10 s, package metric) is repeated several times in it.
 	settleWithin = time.Minute
-	// cleanWithin bounds the removal of everything.
+	// cleanWithin bounds the removal of everything, in addition to the termination of nodes.
 	cleanWithin = 5 * time.Minute
 )

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"strings"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
@@ -20,6 +21,11 @@ func clean(l lookup) Result {
 			if pods := l.othersOn(r); len(pods) > 0 {
 				kept = append(kept, finding(suspect(r), "when they have ended: "+deletion(r),
 					"%s of the run is kept for pods that are not of this run: %s", suspect(r), strings.Join(pods, ", ")))
+				continue
+			}
+			if since := l.deletingSince(r); !since.IsZero() {
+				kept = append(kept, finding(suspect(r), "see that its instance ends; site autoscale.settings: {termination: ...} is how long that takes",
+					"%s of the run is being removed for %s: the end of its instance is not confirmed yet", suspect(r), seconds(l.st.At.Sub(since))))
 				continue
 			}
 			left = append(left, finding(suspect(r),
@@ -49,6 +55,21 @@ func (l lookup) othersOn(r snapshot.Ref) []string {
 		}
 	}
 	return out
+}
+
+// deletingSince is when the deletion of a claim or node was requested; zero if it was not.
+func (l lookup) deletingSince(r snapshot.Ref) time.Time {
+	for _, c := range l.st.Claims {
+		if r.Kind == "NodeClaim" && r.UID != "" && c.UID == r.UID {
+			return c.Deleting
+		}
+	}
+	for _, n := range l.st.Nodes {
+		if r.Kind == "Node" && r.UID != "" && n.UID == r.UID {
+			return n.Deleting
+		}
+	}
+	return time.Time{}
 }
 
 // deletion is the command that deletes an object.

@@ -104,6 +104,13 @@ func downNegatives() []negative {
 		{name: "kept for a pod of others", hop: snapshot.HopClean, verdict: check.Unobserved, suspect: "NodePool firstlight-run", says: "is kept for pods that are not of this run: pod .*theirs", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Left = occupiedBy(st, snapshot.Holder{Ref: stranger("theirs").Ref})
 		}},
+		{name: "instances that end slowly", hop: snapshot.HopClean, verdict: check.Unobserved, suspect: "NodeClaim claim-node-a", says: "is being removed for", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Left = occupiedBy(st, snapshot.Holder{Ref: stranger("exporter").Ref, Daemon: true})[1:]
+			claimNamed(st, "node-a").Deleting, nodeNamed(st, "node-a").Deleting = at(60), at(60)
+		}},
+		{name: "a claim whose deletion was not requested", hop: snapshot.HopClean, suspect: "NodeClaim claim-node-a", says: "still exists", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Left = occupiedBy(st, snapshot.Holder{Ref: stranger("exporter").Ref, Daemon: true})[1:]
+		}},
 		{name: "left with a pod of a DaemonSet", hop: snapshot.HopClean, suspect: "NodePool firstlight-run", says: "still exists", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Left = occupiedBy(st, snapshot.Holder{Ref: stranger("exporter").Ref, Daemon: true})
 		}},
