@@ -25,6 +25,9 @@ func beforeNegatives() []negative {
 		{name: "APIService absent", hop: snapshot.HopAdapter, suspect: "APIService v1beta1.external", says: "not registered", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.APIs[0].Absent = true
 		}},
+		{name: "KEDA owns the APIService", hop: snapshot.HopAdapter, suspect: "APIService v1beta1.external.metrics.k8s.io", says: "is served by keda/keda-operator-metrics-apiserver, not by Deployment monitoring/prometheus-adapter", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.APIs[0].Service = "keda/keda-operator-metrics-apiserver"
+		}},
 		{name: "APIService not Available", hop: snapshot.HopAdapter, suspect: "APIService v1beta1.external.metrics.k8s.io", says: "FailedDiscoveryCheck: no response", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.APIs[0].Conditions = []snapshot.Condition{not("Available", "False", "FailedDiscoveryCheck", "no response")}
 		}},

@@ -70,7 +70,7 @@ func (o *observer) findMark(ctx context.Context) (mark, error) {
 	}
 	m, ok := monitorMark(list.Items, ns)
 	if !ok {
-		return mark{}, fmt.Errorf("cannot discover metrics of services: no Prometheus of the operator selects PodMonitors of namespace %s (podMonitorNamespaceSelector): name a namespace that one selects with --namespace", ns.Name)
+		return mark{}, fmt.Errorf("cannot discover metrics of services: no Prometheus of the operator selects PodMonitors of namespace %s (podMonitorNamespaceSelector): let one select namespaces with the label %s", ns.Name, kube.LabelRun)
 	}
 	return m, nil
 }
