@@ -144,9 +144,9 @@ type execution struct {
 	taken   error         // set when the Lease of the run is lost
 	// stopCleaning is set when the run removes its objects, and the Lease with its namespace.
 	stopCleaning context.CancelFunc
-	// unidentified is why the cluster is not identified. The goroutine of identify writes it.
+// unidentified is why the cluster is not identified. The goroutine of identify writes it.
 	unidentified error
-	// unlisted are notes on kinds that the clean-up could not list.
+	// unlisted are notes on kinds that the clean-up could not list, and nodes that it kept.
 	unlisted []string
 }
 
@@ -451,12 +451,18 @@ func (x *execution) cleanRun(ctx context.Context) error {
 }
 
 // withoutUnlisted is the error of a clean-up without the kinds that the account may neither list nor
-// create, which are a note of the report.
+// create, and without the nodes on which pods of others run: these are notes of the report.
 func (x *execution) withoutUnlisted(run string, err error) error {
 	notListed, err := kube.NotListed(err)
 	if notListed != nil {
 		x.mu.Lock()
 		x.unlisted = append(x.unlisted, fmt.Sprintf("clean-up of run %s: %v", run, notListed))
+		x.mu.Unlock()
+	}
+	occupied, err := kube.Occupied(err)
+	if occupied != nil {
+		x.mu.Lock()
+		x.unlisted = append(x.unlisted, fmt.Sprintf("clean-up of run %s: %v", run, occupied))
 		x.mu.Unlock()
 	}
 	return err

@@ -22,6 +22,7 @@ func (d *drive) clean(ctx context.Context) error {
 	removeErr := guest.Release(limited)
 	if removeErr == nil {
 		_, removeErr = kube.NotListed(guest.Cleanup(limited, d.setup.Run)) // LeftOf reports them
+		_, removeErr = kube.Occupied(removeErr)                            // hop clean reports them
 	}
 	cancel()
 	if ctx.Err() != nil {

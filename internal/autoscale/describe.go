@@ -33,7 +33,7 @@ func (c *Chain) Describe() []string {
 	if a.Gang > 1 && c.opts.Pool == "" && a.Autoscaler == site.Karpenter {
 		lines = append(lines, fmt.Sprintf("gang of %d: all are bound on nodes that come for it; with one node less, none", a.Gang))
 	}
-	return append(lines, "remove everything that carries the run's label in gate "+render.Gate)
+	return append(lines, "remove everything that carries the run's label in gate "+render.Gate+", except new nodes on which pods of others run")
 }
 
 // describeStay is Describe where no nodes come.

@@ -3,7 +3,9 @@ package autoscale_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -117,5 +119,53 @@ func foreignPod(name string) *corev1.Pod {
 				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{kube.GPUResource: resource.MustParse("1")}},
 			}},
 		},
+	}
+}
+
+// Without room in another NodePool Karpenter creates a node of the run's pool for the pod of another team. The clean-up
+// of the run keeps it.
+func testForeignPodOnANodeOfTheRun(t *testing.T, b *labtest.Lab) {
+	b.Retire()
+	const run, theirs = "occupied", "training"
+	v := render.Values{
+		Run: run, Pool: "firstlight-occupied", Zero: "firstlight-occupied-zero", Min: 1, Max: 2, GPUs: 1, NodeGPUs: 1,
+		NodeClass: site.NodeClass{Group: "karpenter.kwok.sh", Kind: "KWOKNodeClass", Name: "default"}, InstanceTypes: []string{"g5.xlarge"},
+	}
+	pools, pods := b.Cluster.Dynamic.Resource(kube.NodePools()), b.Cluster.Client.CoreV1().Pods(metav1.NamespaceDefault)
+	guest := kube.Guest{Cluster: b.Cluster}
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		if err := pods.Delete(ctx, theirs, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil && !apierrors.IsNotFound(err) {
+			t.Error(err)
+		}
+		if err := guest.Cleanup(ctx, run); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := pools.Create(t.Context(), render.Pools(v)[0], metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	pod := foreignPod(theirs)
+	pod.Annotations = map[string]string{"karpenter.sh/do-not-disrupt": "true"}
+	created, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	polltest.UntilNil(t, "the pod to run", func() error {
+		got, err := pods.Get(t.Context(), theirs, metav1.GetOptions{})
+		if err != nil || got.Status.Phase != corev1.PodRunning {
+			return fmt.Errorf("%v: %w", got.Status, err)
+		}
+		return nil
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the deletion of the node would wait for the pod
+	defer cancel()
+	occupied, rest := kube.Occupied(guest.Cleanup(ctx, run))
+	if rest != nil || occupied == nil || !strings.Contains(occupied.Error(), "pod default/"+theirs) {
+		t.Errorf("the clean-up returns %v, %v", occupied, rest)
+	}
+	got, err := pods.Get(t.Context(), theirs, metav1.GetOptions{})
+	if err != nil || got.UID != created.UID || got.DeletionTimestamp != nil || got.Status.Phase != corev1.PodRunning {
+		t.Errorf("the pod after the clean-up: %+v, %v", got, err)
 	}
 }

@@ -37,6 +37,7 @@ func TestLive(t *testing.T) {
 	t.Run("Track", func(t *testing.T) { testTrack(t, b) })
 	t.Run("Interrupt", func(t *testing.T) { testInterrupt(t, b) })
 	t.Run("ForeignPods", func(t *testing.T) { testForeignPods(t, b) })
+	t.Run("ForeignPodOnANodeOfTheRun", func(t *testing.T) { testForeignPodOnANodeOfTheRun(t, b) })
 }
 
 // requireNoneLeft fails when anything of ours still runs in the background.

@@ -68,13 +68,13 @@ func (d *drive) planLoad(ctx context.Context) error {
 	}
 	r := rationOf(total, a, d.setup.Pool.Stay)
 	load := r.load
-	d.setup.Turns, d.values.GPUs = r.turns, r.replica
+	d.setup.Turns, d.values.GPUs, d.values.Min, d.values.Max = r.turns, r.replica, r.least, r.most
 	target := a.Target
 	if target == 0 {
-		target = targetOf(d.chain.profile.GPU, load, a.MinReplicas, a.MaxReplicas)
+		target = targetOf(d.chain.profile.GPU, load, r.least, r.most)
 	}
 	d.values.LoadGPUs, d.values.Target = load, target
-	d.setup.Scale = snapshot.Scale{Target: target, Min: a.MinReplicas, Max: a.MaxReplicas, GPUs: r.replica, LoadGPUs: load, Why: r.why}
+	d.setup.Scale = snapshot.Scale{Target: target, Min: r.least, Max: r.most, GPUs: r.replica, LoadGPUs: load, Why: r.why}
 	return nil
 }
 

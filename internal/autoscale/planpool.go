@@ -33,7 +33,7 @@ func (d *drive) planPool() error {
 	v.Taint, v.Tainted = taint, tainted
 	v.NodeClass, v.InstanceTypes, v.WorkerImage, v.LoadImage = a.NodeClass, a.InstanceTypes, a.WorkerImage, d.chain.site.Telemetry.LoadImage
 	v.GPUs, v.Min, v.Max, v.NodeGPUs = a.GPUsPerReplica, a.MinReplicas, a.MaxReplicas, int(d.chain.profile.Node.GPUs.Value)
-	v.Stabilization, v.LoadFor = stabilization, loadFor
+	v.Stabilization, v.LoadFor, v.Patches = stabilization, loadFor, d.chain.site.PodPatches("")
 	switch {
 	case o.Stay && o.Pool != "":
 		return fmt.Errorf("pool %s: replicas that stay on existing nodes have no pool", o.Pool)

@@ -10,6 +10,8 @@ import (
 type ration struct {
 	// replica is what one replica holds, load what the load takes.
 	replica, load int
+	// least and most replicas.
+	least, most int
 	// turns: the holder and the load take turns on the one GPU that there is.
 	turns bool
 	// why replicas hold none, where they hold none.
@@ -17,17 +19,19 @@ type ration struct {
 }
 
 // rationOf divides the free GPUs of the inventory: one for the holder, and the
-// load's. Replicas that stay need theirs of the same GPUs; where there are too few
-// for them at their most, they hold none, and the metric of the load alone is what
-// they follow.
+// load's. Replicas that stay need theirs of the same GPUs: with few of them the
+// replicas become fewer, at least from 1 to 2, then hold 1 GPU each, then none,
+// and the verdict says why.
 func rationOf(free int, a site.Autoscale, stay bool) ration {
-	r := ration{replica: a.GPUsPerReplica, load: a.LoadGPUs, turns: free == 1}
+	r := ration{replica: a.GPUsPerReplica, load: a.LoadGPUs, least: a.MinReplicas, most: a.MaxReplicas, turns: free == 1}
 	if stay {
-		if room := free - 1 - a.MaxReplicas*a.GPUsPerReplica; room >= 1 {
-			r.load = min(r.load, room)
-			return r
+		for _, smaller := range []ration{r, {replica: a.GPUsPerReplica, least: 1, most: 2}, {replica: 1, least: 1, most: 2}} {
+			if room := free - 1 - smaller.most*smaller.replica; room >= 1 {
+				smaller.load = min(r.load, room)
+				return smaller
+			}
 		}
-		r.why = fmt.Sprintf("the free GPUs are too few (%d) for the holder, the load and %d replicas of %d", free, a.MaxReplicas, a.GPUsPerReplica)
+		r.why = fmt.Sprintf("the free GPUs are too few (%d) for the holder, the load and 2 replicas of 1", free)
 		r.replica = 0
 	}
 	switch {

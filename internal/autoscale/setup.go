@@ -58,16 +58,17 @@ func (d *drive) deadlines() {
 			d.setup.Deadlines[hop] = metav1.Duration{Duration: margin + factor*budgetOf(hop, d.setup)}
 		}
 	}
-	// A change that the window did not show is not expected afterwards.
-	d.setup.Deadlines[snapshot.HopFlat] = metav1.Duration{Duration: settleWithin}
+	// A change that the window did not show is not expected afterwards. The pod for which a node of the window was made shows
+	// when the node has registered.
+	d.setup.Deadlines[snapshot.HopFlat] = metav1.Duration{Duration: margin + factor*d.setup.Setting(snapshot.SettingRegistration).Value.Duration}
 	d.setup.Deadlines[snapshot.HopBystanders] = metav1.Duration{Duration: settleWithin}
-	d.setup.Deadlines[snapshot.HopClean] = metav1.Duration{Duration: cleanWithin}
+	d.setup.Deadlines[snapshot.HopClean] = metav1.Duration{Duration: cleanWithin + factor*d.setup.Setting(snapshot.SettingTermination).Value.Duration}
 }
 
 const (
 	// settleWithin is the timeout for facts that already exist when the watches are synced. A read that
 	// a busy API server answered too late (10 s, package metric) is repeated several times in it.
 	settleWithin = time.Minute
-	// cleanWithin bounds the removal of everything.
+	// cleanWithin bounds the removal of everything, in addition to the termination of nodes.
 	cleanWithin = 5 * time.Minute
 )

@@ -23,6 +23,8 @@ type Deps struct {
 	RunID string
 	// Timeout limits the wait for a pod, a Gateway or a hop; 0 is the check's default.
 	Timeout time.Duration
+	// PodPatches are the site's patches of the pods of all gates (workloads.pod): tolerations, pull secrets.
+	PodPatches []map[string]any
 	// Disruptive allows what disturbs a cluster in use.
 	Disruptive bool
 	// KillOutside kills the controller of an operator (its name, as in operators/*.yaml) that

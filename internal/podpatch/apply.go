@@ -47,6 +47,17 @@ func Apply(template corev1.PodTemplateSpec, patches ...map[string]any) (corev1.P
 	return out, nil
 }
 
+// ApplyPod is Apply for a pod that no controller creates from a template.
+func ApplyPod(pod *corev1.Pod, patches ...map[string]any) (*corev1.Pod, error) {
+	template, err := Apply(corev1.PodTemplateSpec{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}, patches...)
+	if err != nil {
+		return nil, err
+	}
+	out := pod.DeepCopy()
+	out.ObjectMeta, out.Spec = template.ObjectMeta, template.Spec
+	return out, nil
+}
+
 // withTolerations is the patch with the tolerations of a template in front of its own.
 func withTolerations(patch map[string]any, template []byte) (map[string]any, error) {
 	spec, _ := patch["spec"].(map[string]any)

@@ -43,6 +43,16 @@ type Validation struct {
 	// HealthWithin is the longest that an assertion on a component's health is waited
 	// for, whatever its file says.
 	HealthWithin Duration `yaml:"healthWithin,omitempty" json:"healthWithin,omitempty"`
+	// GatewayClass is the one that ai_inference tests; empty: the only one that its controller accepts.
+	GatewayClass string `yaml:"gatewayClass,omitempty" json:"gatewayClass,omitempty"`
+}
+
+// GatewayClass is the one that the site names for ai_inference; empty without one.
+func (s *Site) GatewayClass() string {
+	if s.Validation == nil {
+		return ""
+	}
+	return s.Validation.GatewayClass
 }
 
 // HealthWithin is the longest that an assertion on a component's health is waited for.

@@ -35,6 +35,7 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, deps conformance.Deps) (pla
 	if len(s.Groups) > 0 {
 		return plan.Plan{}, fmt.Errorf("plan the validation of %s: a recipe has one kind of GPU node, and the site has groups of nodes with others: make a site file for each group", s.Name)
 	}
+	deps.PodPatches = s.PodPatches("")
 	out := plan.Plan{Name: PlanName(c.Order.Intent, s.Name)}
 	recommended, err := Recommended(c.Version)
 	if err != nil {
@@ -67,6 +68,9 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, deps conformance.Deps) (pla
 				Check: one, Needs: needs, After: after, Describe: one.Describe(), NotApplicable: c.NotApplicable[one.Name()],
 				Recommended: slices.Contains(recommended, one.Name()),
 			}
+			if one.Name() == autoscaling.Name && planned.NotApplicable == "" {
+				planned.NotApplicable = c.withoutAutoscaling()
+			}
 			if exempt, ok := one.(interface{ Exempt() string }); ok && planned.NotApplicable == "" {
 				planned.NotApplicable = exempt.Exempt()
 			}
@@ -97,6 +101,15 @@ func requiredOf(checks []describedCheck, recommended []string) []string {
 		}
 	}
 	return out
+}
+
+// withoutAutoscaling is why the step autoscaling does not apply: neither of its requirements does. Empty if it does.
+func (c Case) withoutAutoscaling() string {
+	nodes, pods := c.NotApplicable["cluster_autoscaling"], c.NotApplicable["pod_autoscaling"]
+	if nodes == "" || pods == "" {
+		return ""
+	}
+	return fmt.Sprintf("cluster_autoscaling does not apply (%s), nor does pod_autoscaling (%s)", nodes, pods)
 }
 
 // withoutDRA is why a check of a version does not apply to a site without a DRA driver; empty if it
@@ -146,11 +159,12 @@ func (c Case) checks(step string, s *site.Site, p *profile.Profile, deps conform
 	job := gangjob.Deps{Cluster: deps.Cluster, RunID: deps.RunID, PreferClaims: s.GPUStack.DRADriver != site.DRANone, Hold: true}
 	switch step {
 	case snapshot.Name:
-		return []describedCheck{snapshot.New(c.Snapshot, snapshot.Deps{Cluster: deps.Cluster, RunID: deps.RunID, Image: s.Telemetry.LoadImage})}, nil
+		return []describedCheck{snapshot.New(c.Snapshot, snapshot.Deps{Cluster: deps.Cluster, RunID: deps.RunID, Image: s.Telemetry.LoadImage, PodPatches: deps.PodPatches})}, nil
 	case resources.Name:
 		return []describedCheck{resources.New(c.Resources, resources.Deps{Cluster: deps.Cluster}, resources.Options{})}, nil
 	case autoscaling.Name:
-		return []describedCheck{autoscaling.New(s, autoscaling.Deps{Cluster: deps.Cluster})}, nil
+		_, fixed := c.NotApplicable["cluster_autoscaling"]
+		return []describedCheck{autoscaling.New(s, autoscaling.Deps{Cluster: deps.Cluster}, autoscaling.Options{FixedNodes: fixed})}, nil
 	case health.Name:
 		return []describedCheck{health.New(c.Health, health.Deps{Cluster: deps.Cluster}, health.Options{Timeout: s.HealthWithin(), Lowered: s.LoweredHealth()})}, nil
 	case stepIntent:

@@ -110,11 +110,11 @@ func TestThePlanIsThePipeline(t *testing.T) {
 				if should := slices.Contains(recommended, id); step.Recommended != should {
 					t.Errorf("%s is recommended: %t", id, step.Recommended)
 				}
-				after := []string{"health"}
+				after := []string{"autoscaling", "health"}
 				if step.Recommended { // required checks run first
 					after = append(after, required[:len(required)-len(recommended)]...)
 				}
-				if !slices.Equal(step.Needs, []string{"autoscaling"}) || !slices.Equal(step.After, after) {
+				if !slices.Equal(step.Needs, []string{"resources"}) || !slices.Equal(step.After, after) {
 					t.Errorf("%s needs %v, and comes after %v", id, step.Needs, step.After)
 				}
 			}
@@ -185,6 +185,30 @@ func TestReasonsAreOfKnownRequirements(t *testing.T) {
 	c.NotApplicable["cluster_autoscalign"] = "a typo"
 	if _, err := c.Plan(s, p, conformance.Deps{}); !errors.Is(err, plan.ErrInvalid) || !strings.Contains(err.Error(), "cluster_autoscalign") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Without an autoscaler of nodes the other requirements are judged, and the step looks for none.
+func TestConformanceRunsWithoutAnAutoscaler(t *testing.T) {
+	t.Parallel()
+	s, p := labSite(t)
+	c := caseFor(t, pipeline.Training, 32)
+	for declared, want := range map[string]string{"": "", "cluster_autoscaling": "", "cluster_autoscaling pod_autoscaling": "does not apply (bought)"} {
+		c.NotApplicable = map[string]string{}
+		for _, id := range strings.Fields(declared) {
+			c.NotApplicable[id] = "bought"
+		}
+		made, err := c.Plan(s, p, conformance.Deps{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step, _ := made.Step("dra_support"); slices.Contains(step.Needs, "autoscaling") || !slices.Contains(step.After, "autoscaling") || !slices.Contains(step.Needs, "resources") {
+			t.Errorf("%q: dra_support needs %v, after %v", declared, step.Needs, step.After)
+		}
+		step, _ := made.Step("autoscaling")
+		if fixed := !strings.Contains(strings.Join(step.Describe, " "), "read the autoscaler"); fixed != (declared != "") || !strings.Contains(step.NotApplicable, want) || (step.NotApplicable != "") != (want != "") {
+			t.Errorf("%q: %q, not applicable %q", declared, step.Describe, step.NotApplicable)
+		}
 	}
 }
 

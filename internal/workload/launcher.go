@@ -83,6 +83,9 @@ func (l *Launcher) Start(ctx context.Context, spec Spec) (*Gang, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
+	if spec.hosts, err = hostLabels(ctx, l.Cluster, spec.Nodes); err != nil {
+		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
+	}
 	kind := l.Kind
 	if spec.Pods == 1 {
 		kind = nil // not a gang, and less than the smallest MPIJob

@@ -172,7 +172,7 @@ func affinity(kind Kind, spec Spec) *corev1.Affinity {
 	if len(spec.Nodes) > 0 {
 		a.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{
-				Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: spec.Nodes,
+				Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: spec.hostnames(),
 			}}}},
 		}}
 	}

@@ -39,8 +39,10 @@ type Spec struct {
 	CPU string
 	// Ports that the container listens on.
 	Ports []int32
-	// Nodes that pods may be placed on, by their hostname label; empty for any.
+	// Nodes that pods may be placed on, by name; empty for any.
 	Nodes []string
+	// hosts are the values of the hostname label of Nodes; nil: their names.
+	hosts []string
 	// OnePerNode keeps pods of the gang on different nodes.
 	OnePerNode bool
 	// Cordoned: its pods also run on cordoned nodes. Nodes must be set.

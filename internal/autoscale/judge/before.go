@@ -22,6 +22,11 @@ func adapter(l lookup) Result {
 	if existed {
 		wrong = append(wrong, apiFindings(api)...)
 	}
+	if owner, _, named := strings.Cut(api.Service, "/"); existed && found && len(wrong) == 0 && named && owner != p.Namespace {
+		wrong = append(wrong, finding("APIService "+api.Name,
+			"let the adapter own the APIService, or use the other metrics API (--metric custom): a cluster has one provider of each, such as KEDA or Datadog",
+			"%s is served by %s, not by %s: it does not have the adapter's rules", api.Name, api.Service, p.String()))
+	}
 	if !existed {
 		wrong = append(wrong, finding("APIService "+l.apiName(), "run again", "%s was not observed", l.apiName()))
 	}

@@ -25,6 +25,9 @@ func beforeNegatives() []negative {
 		{name: "APIService absent", hop: snapshot.HopAdapter, suspect: "APIService v1beta1.external", says: "not registered", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.APIs[0].Absent = true
 		}},
+		{name: "KEDA owns the APIService", hop: snapshot.HopAdapter, suspect: "APIService v1beta1.external.metrics.k8s.io", says: "is served by keda/keda-operator-metrics-apiserver, not by Deployment monitoring/prometheus-adapter", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.APIs[0].Service = "keda/keda-operator-metrics-apiserver"
+		}},
 		{name: "APIService not Available", hop: snapshot.HopAdapter, suspect: "APIService v1beta1.external.metrics.k8s.io", says: "FailedDiscoveryCheck: no response", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.APIs[0].Conditions = []snapshot.Condition{not("Available", "False", "FailedDiscoveryCheck", "no response")}
 		}},
@@ -219,7 +222,19 @@ func controlNegatives() []negative {
 			}
 			st.Pods = append(st.Pods, pod(snapshot.RoleWorker, "worker-x", "", 15, 0))
 		}},
-		{name: "a claim", hop: snapshot.HopFlat, suspect: "NodeClaim claim-node-x", says: "created without load", change: func(_ *snapshot.Setup, st *snapshot.State) {
+		{name: "a claim for the run", hop: snapshot.HopFlat, suspect: "NodeClaim claim-node-x", says: "created without load", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			ordered(st, *podNamed(st, "worker-a"), "node-x", 15)
+		}},
+		{name: "a node that the run uses", hop: snapshot.HopFlat, suspect: "node node-x", says: "added without load", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			ordered(st, stranger("none"), "node-x", 15)
+			st.Claims = slices.DeleteFunc(st.Claims, func(c snapshot.Claim) bool { return c.Name == "claim-node-x" })
+			nodeNamed(st, "node-x").Holders = []snapshot.Holder{{Ref: ref("Pod", "x"), Ours: true}}
+		}},
+		{name: "a claim without a node yet", hop: snapshot.HopFlat, verdict: check.Unobserved, suspect: "NodeClaim claim-node-x", says: "no pod shows which workload it is for", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			ordered(st, stranger("none"), "node-x", 15)
+			st.Nodes = slices.DeleteFunc(st.Nodes, func(n snapshot.Node) bool { return n.Name == "node-x" })
+		}},
+		{name: "a node without pods yet", hop: snapshot.HopFlat, verdict: check.Unobserved, suspect: "node node-x|NodeClaim claim-node-x", says: "no pod shows which workload it is for", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			ordered(st, stranger("none"), "node-x", 15)
 		}},
 		{name: "others' claim and node", hop: snapshot.HopFlat, verdict: check.Passed, change: func(_ *snapshot.Setup, st *snapshot.State) {

@@ -73,12 +73,15 @@ func flat(l lookup) Result {
 	if wrong := l.scaled(in, until); began && len(wrong) > 0 {
 		return l.fail(l.hpaRef(), wrong...)
 	}
+	if undecided := l.unexplained(in); began && len(undecided) > 0 {
+		return l.unobserved(l.hpaRef(), undecided...)
+	}
 	if !began || to.Sub(from) < l.setup.Window.Duration || l.setup.Window.Duration <= 0 {
 		return l.unobserved(l.hpaRef(), finding("control window", "run again", "the control window of %s was not observed to its end", seconds(l.setup.Window.Duration)))
 	}
 	readings := only(l.st.API, func(r snapshot.Reading) bool { return in(r.At) && r.Err == "" })
 	if few := l.inconclusive(readings, from, to); few.Message != "" {
-		return l.unobserved(l.hpaRef(), few)
+		return l.finalUnobserved(l.hpaRef(), few)
 	}
 	highest := slices.MaxFunc(readings, func(a, b snapshot.Reading) int { return cmp.Compare(a.Value, b.Value) })
 	return l.pass(to, l.hpaRef(), "%s of at most %s (target %s): nothing scaled, no node was added in %s%s%s", count(len(readings), "reading"), l.value(highest.Value), l.value(l.setup.Scale.Target), seconds(to.Sub(from)), l.replacements(in), l.otherActivity())
@@ -128,13 +131,38 @@ func (l lookup) scaled(in func(time.Time) bool, until time.Time) []check.Finding
 				"%s was created without load: it was one of %s, the minimum is %d", suspect(p.Ref), count(n, "replica"), l.minReplicas()))
 		}
 	}
-	for _, c := range only(l.st.Claims, func(c snapshot.Claim) bool { return c.Ours && in(c.First) && !l.forOtherWorkloads(c) }) {
+	for _, c := range only(l.st.Claims, func(c snapshot.Claim) bool { return c.Ours && in(c.First) && l.forTheRun(c) }) {
 		out = append(out, finding("NodeClaim "+c.Name, noLoadRemedy, "NodeClaim %s of %s was created without load", c.Name, c.Pool))
 	}
-	for _, n := range only(l.st.Nodes, func(n snapshot.Node) bool { return n.Ours && in(n.First) && !foreign(n) }) {
+	for _, n := range only(l.st.Nodes, func(n snapshot.Node) bool { return n.Ours && in(n.First) && l.usedByTheRun(n) }) {
 		out = append(out, finding(suspect(n.Ref), noLoadRemedy, "%s of %s was added without load", suspect(n.Ref), n.Pool))
 	}
 	return out
+}
+
+// unexplained reports claims and nodes of the control window for which nothing tells yet whether they are for the run or for
+// another workload: the pod of another workload is bound minutes after its claim is created.
+func (l lookup) unexplained(in func(time.Time) bool) []check.Finding {
+	const remedy = "find out which pod it was made for, then run again; a NodePool of the run's own is not used by others while theirs have room"
+	var out []check.Finding
+	for _, c := range only(l.st.Claims, func(c snapshot.Claim) bool { return c.Ours && in(c.First) && !l.forOtherWorkloads(c) }) {
+		out = append(out, finding("NodeClaim "+c.Name, remedy, "NodeClaim %s of %s was created without load, and no pod shows which workload it is for", c.Name, c.Pool))
+	}
+	for _, n := range only(l.st.Nodes, func(n snapshot.Node) bool { return n.Ours && in(n.First) && !foreign(n) }) {
+		out = append(out, finding(suspect(n.Ref), remedy, "%s of %s was added without load, and no pod shows which workload it is for", suspect(n.Ref), n.Pool))
+	}
+	return out
+}
+
+// forTheRun reports whether a claim was nominated for a pod of the run, or one is on its node.
+func (l lookup) forTheRun(c snapshot.Claim) bool {
+	n, ok := l.nodeOf(c)
+	return l.claimed(c) || ok && l.usedByTheRun(n)
+}
+
+// usedByTheRun reports whether a pod of the run is or was on a node.
+func (l lookup) usedByTheRun(n snapshot.Node) bool {
+	return usedBy(n, l.st.Pods) || slices.ContainsFunc(n.Holders, func(h snapshot.Holder) bool { return h.Ours })
 }
 
 // workersAt lists the replicas that were active at time t, so that a replacement does

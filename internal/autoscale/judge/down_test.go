@@ -101,9 +101,30 @@ func downNegatives() []negative {
 		{name: "left over", hop: snapshot.HopClean, suspect: "NodePool firstlight-run", says: "still exists", change: func(_ *snapshot.Setup, st *snapshot.State) {
 			st.Left = []snapshot.Ref{ref("NodePool", own)}
 		}},
+		{name: "kept for a pod of others", hop: snapshot.HopClean, verdict: check.Unobserved, suspect: "NodePool firstlight-run", says: "is kept for pods that are not of this run: pod .*theirs", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Left = occupiedBy(st, snapshot.Holder{Ref: stranger("theirs").Ref})
+		}},
+		{name: "instances that end slowly", hop: snapshot.HopClean, verdict: check.Unobserved, suspect: "NodeClaim claim-node-a", says: "is being removed for", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Left = occupiedBy(st, snapshot.Holder{Ref: stranger("exporter").Ref, Daemon: true})[1:]
+			claimNamed(st, "node-a").Deleting, nodeNamed(st, "node-a").Deleting = at(60), at(60)
+		}},
+		{name: "a claim whose deletion was not requested", hop: snapshot.HopClean, suspect: "NodeClaim claim-node-a", says: "still exists", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Left = occupiedBy(st, snapshot.Holder{Ref: stranger("exporter").Ref, Daemon: true})[1:]
+		}},
+		{name: "left with a pod of a DaemonSet", hop: snapshot.HopClean, suspect: "NodePool firstlight-run", says: "still exists", change: func(_ *snapshot.Setup, st *snapshot.State) {
+			st.Left = occupiedBy(st, snapshot.Holder{Ref: stranger("exporter").Ref, Daemon: true})
+		}},
 		{name: "not begun", hop: snapshot.HopClean, suspect: "clean-up", says: "did not begin", change: func(_ *snapshot.Setup, st *snapshot.State) { delete(st.Marks, snapshot.MarkClean) }},
 		{name: "kept", hop: snapshot.HopClean, verdict: check.NotApplicable, change: func(s *snapshot.Setup, _ *snapshot.State) { s.Keep = true }},
 	})
+}
+
+// occupiedBy leaves node-a with its claim and its NodePool, and a pod on it.
+func occupiedBy(st *snapshot.State, pod snapshot.Holder) []snapshot.Ref {
+	n := nodeNamed(st, "node-a")
+	n.Life, n.Holders = life(7), []snapshot.Holder{pod}
+	claimNamed(st, "node-a").Life = life(6.5)
+	return []snapshot.Ref{ref("NodePool", own), claimNamed(st, "node-a").Ref, n.Ref}
 }
 
 func fallNegatives() []negative {

@@ -13,10 +13,6 @@ import (
 	"github.com/firstlight/firstlight/internal/site"
 )
 
-// drainWithin is a node's terminationGracePeriod: cleaning up ends, whatever
-// holds on to the node.
-const drainWithin = 30 * time.Second
-
 // rolePool is the role of the pool of the replicas and the gang.
 const rolePool = "pool"
 
@@ -80,11 +76,10 @@ func nodePool(v Values, name, role string, limits map[string]any) *unstructured.
 			"template": map[string]any{
 				"metadata": map[string]any{"labels": anyMap(v.labels(""))},
 				"spec": map[string]any{
-					"nodeClassRef":           map[string]any{"group": v.NodeClass.Group, "kind": v.NodeClass.Kind, "name": v.NodeClass.Name},
-					"requirements":           requirements,
-					"taints":                 taints,
-					"expireAfter":            "Never",
-					"terminationGracePeriod": whole(drainWithin),
+					"nodeClassRef": map[string]any{"group": v.NodeClass.Group, "kind": v.NodeClass.Kind, "name": v.NodeClass.Name},
+					"requirements": requirements,
+					"taints":       taints,
+					"expireAfter":  "Never", // without a terminationGracePeriod: it would end pods of others in spite of their protection
 				},
 			},
 		},

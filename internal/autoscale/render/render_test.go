@@ -2,9 +2,12 @@ package render
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -162,5 +165,30 @@ func TestValidate(t *testing.T) {
 		if err := v.Validate(); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+}
+
+func TestPodsHaveThePatchesOfTheSite(t *testing.T) {
+	t.Parallel()
+	v := values()
+	v.Patches = []map[string]any{{"spec": map[string]any{
+		"tolerations": []any{map[string]any{"key": "sku", "value": "gpu"}}, "imagePullSecrets": []any{map[string]any{"name": "registry"}},
+	}}}
+	if err := v.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	stay := v
+	stay.Stay = true
+	for name, pod := range map[string]corev1.PodSpec{
+		"holder": HolderJob(v).Spec.Template.Spec, "load": LoadJob(v).Spec.Template.Spec, "worker": Deployment(v).Spec.Template.Spec,
+		"worker that stays": Deployment(stay).Spec.Template.Spec, "pod of the NodePool with limit 0": Zero(v).Spec,
+	} {
+		if len(pod.ImagePullSecrets) != 1 || !slices.ContainsFunc(pod.Tolerations, func(x corev1.Toleration) bool { return x.Key == "sku" }) {
+			t.Errorf("%s: %+v", name, pod)
+		}
+	}
+	v.Patches = []map[string]any{{"spec": map[string]any{"priorityClassName": "high"}}}
+	if err := v.Validate(); err == nil || !strings.Contains(err.Error(), "priorityClassName") {
+		t.Errorf("%v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
+	"github.com/firstlight/firstlight/internal/podpatch"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
 )
@@ -58,6 +59,8 @@ type Values struct {
 	LoadImage        string
 	// LoadFor bounds the load.
 	LoadFor time.Duration
+	// Patches are the site's of the pods of all gates: tolerations, pull secrets.
+	Patches []map[string]any
 	// Queue is KAI's; empty for the default scheduler.
 	Queue string
 }
@@ -88,7 +91,10 @@ func (v Values) Validate() error {
 			problems = append(problems, fmt.Errorf("cannot render the chain's objects: %s missing", name))
 		}
 	}
-	return errors.Join(problems...)
+	bare := v
+	bare.Patches = nil
+	_, err := v.patched(bare.pod(Worker, v.WorkerImage, v.GPUs, nil))
+	return errors.Join(append(problems, err)...)
 }
 
 func (v Values) labels(role string) map[string]string {
@@ -100,8 +106,8 @@ func (v Values) labels(role string) map[string]string {
 }
 
 // ownTaint is on the nodes of the run's pools: Karpenter creates a node there for a pod of others only if
-// no other NodePool has one for it (pkg/controllers/provisioning/scheduling/preferences.go). The pod would be
-// evicted with the node at the end of the run. PreferNoSchedule keeps no DaemonSet of the GPU stack off.
+// no other NodePool has one for it (pkg/controllers/provisioning/scheduling/preferences.go). The clean-up keeps
+// a node that has such a pod. PreferNoSchedule keeps no DaemonSet of the GPU stack off.
 func (v Values) ownTaint() site.Taint {
 	return site.Taint{Key: kube.LabelRun, Value: v.Run, Effect: string(corev1.TaintEffectPreferNoSchedule)}
 }
@@ -142,7 +148,18 @@ func (v Values) pod(name, image string, gpus int, tolerations []corev1.Toleratio
 		}},
 	}
 	v.request(gpus).Set(&pod)
+	if patched, err := v.patched(pod); err == nil { // Validate reports the error
+		pod = patched
+	}
 	return pod
+}
+
+func (v Values) patched(pod corev1.PodSpec) (corev1.PodSpec, error) {
+	template, err := podpatch.Apply(corev1.PodTemplateSpec{Spec: pod}, v.Patches...)
+	if err != nil {
+		return pod, fmt.Errorf("patch the chain's pods: %w", err)
+	}
+	return template.Spec, nil
 }
 
 // scheduled hands a pod to KAI where the run has a queue.

@@ -21,10 +21,13 @@ func Kept() map[string]string {
 // its own, except replicas that stay on existing nodes.
 func Deployment(v Values) *appsv1.Deployment {
 	labels := v.labels(snapshot.RoleWorker)
-	pod := v.pod(Worker, v.WorkerImage, v.GPUs, v.tolerations())
+	tolerations := v.tolerations()
+	if v.Stay {
+		tolerations = v.siteTolerations()
+	}
+	pod := v.pod(Worker, v.WorkerImage, v.GPUs, tolerations)
 	pod.NodeSelector, pod.Affinity = v.Select, apart(labels)
 	if v.Stay {
-		pod.Tolerations = v.siteTolerations()
 		pod.NodeSelector, pod.Affinity = nil, onNodes(v.Nodes)
 	}
 	template := v.scheduled(labels, &pod)

@@ -22,7 +22,7 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 	if err != nil || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}
-	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "access", c.deps.Clock)
+	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "access", c.deps.PodPatches, c.deps.Clock)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,10 @@ func (c *Check) findNode(ctx context.Context, cluster *kube.Cluster, rec check.O
 // observeAdmission sends the API server a pod in a dry run. The pods are equal except for
 // what must be refused.
 func (c *Check) observeAdmission(ctx context.Context, r testpod.Runner, rec check.Observer, name string) error {
-	pod := testpod.Spec{Name: name, Check: Name, Image: c.image, Containers: []testpod.Container{{Name: looker, Script: script}}}.Pod(r.RunID, r.Namespace)
+	pod, err := r.Pod(testpod.Spec{Name: name, Check: Name, Image: c.image, Containers: []testpod.Container{{Name: looker, Script: script}}})
+	if err != nil {
+		return err
+	}
 	container := &pod.Spec.Containers[0]
 	switch name {
 	case hostPath:
@@ -90,7 +93,7 @@ func (c *Check) observeAdmission(ctx context.Context, r testpod.Runner, rec chec
 		container.SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
 	}
 	attempt := rec.Begin(kindAdmission, name, fmt.Sprintf("POST namespaces/%s/pods?dryRun=All: %s", r.Namespace, name))
-	_, err := r.Cluster.Client.CoreV1().Pods(r.Namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	_, err = r.Cluster.Client.CoreV1().Pods(r.Namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	answer, failed := admissionOf(err)
 	return errors.Join(attempt.Record(answer, failed), ctx.Err())
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/conformance/submission"
 )
 
 // Judge implements check.Check.
@@ -33,8 +34,9 @@ func (c *Check) Judge(obs []check.Observation) check.Judgement {
 		j.Reason = changed[0].Message
 	case j.Verdict == check.Passed && !observed:
 		return check.NotObserved("the HPA was never observed, so its target is unknown")
-	case j.Verdict == check.Passed && setup.Scale.Why != "":
-		j.Reason += "; the replicas held no GPUs: " + setup.Scale.Why
+	case j.Verdict == check.Passed && setup.Scale.GPUs < 1:
+		// The requirement is about pods that use accelerators.
+		j.Verdict, j.Reason = check.Unobserved, submission.PartlyShown+j.Reason+"; the replicas held no GPUs: "+setup.Scale.Why
 	}
 	j.Figures = append(j.Figures, check.Figure{Name: "GPUs per replica", Value: float64(setup.Scale.GPUs), Unit: "GPUs"})
 	return j

@@ -113,7 +113,7 @@ func freeGPUs(usage map[string]kube.Usage) (n int) {
 func (w *observation) values(name string, seconds int) values {
 	return values{
 		Name: name, Namespace: w.namespace, Image: w.image, PriorityClass: kube.PriorityClassOf(w.deps.RunID),
-		Labels: kube.Labels(w.deps.RunID, Name), Nodes: w.nodes, Seconds: seconds, DeviceClass: w.class,
+		Labels: kube.Labels(w.deps.RunID, Name), Nodes: w.nodes, Seconds: seconds, DeviceClass: w.class, Patches: w.deps.PodPatches,
 	}
 }
 

@@ -7,17 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kubejson "k8s.io/apimachinery/pkg/util/json"
 	kubeyaml "sigs.k8s.io/yaml"
 
+	"github.com/firstlight/firstlight/internal/podpatch"
+	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
 )
 
@@ -173,6 +178,8 @@ type values struct {
 	Seconds                               int
 	// DeviceClass of the GPU of a pod; empty: the device plugin's resource.
 	DeviceClass string
+	// Patches are the site's, of the pods of a template's object.
+	Patches []map[string]any
 }
 
 // variant overrides values of a template's object.
@@ -187,7 +194,7 @@ func (o Operator) render(template string, v values, vary variant) (*unstructured
 		value any
 	}{
 		{"NAME", v.Name}, {"NAMESPACE", v.Namespace}, {"IMAGE", v.Image}, {"PRIORITY_CLASS", v.PriorityClass},
-		{"LABELS", v.Labels}, {"NODES", v.Nodes}, {"SECONDS", strconv.Itoa(v.Seconds)}, {"LOAD", workload.GPULoadScript},
+		{"LABELS", v.Labels}, {"NODE_TERMS", nodeTerms(v.Nodes)}, {"SECONDS", strconv.Itoa(v.Seconds)}, {"LOAD", workload.GPULoadScript},
 		{"GPU", gpu}, {"GPU_CLAIMS", claims},
 	} {
 		text, err := json.Marshal(p.value)
@@ -213,7 +220,60 @@ func (o Operator) render(template string, v values, vary variant) (*unstructured
 		return nil, fmt.Errorf("operator %s: read overrides: %w", o.Name, err)
 	}
 	overlay(obj.Object, over)
+	if err := patchPods(obj.Object, v.Patches); err != nil {
+		return nil, fmt.Errorf("operator %s: patch the pods of %s: %w", o.Name, obj.GetKind(), err)
+	}
 	return obj, nil
+}
+
+// nodeTerms select nodes by their names, whatever their labels are.
+func nodeTerms(nodes []string) []corev1.NodeSelectorTerm {
+	if len(nodes) == 0 {
+		return []corev1.NodeSelectorTerm{}
+	}
+	return kube.OnNodes(nodes).NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+}
+
+// patchPods applies patches to every pod template in an object. A pod template has containers in its spec.
+func patchPods(in any, patches []map[string]any) error {
+	if len(patches) == 0 {
+		return nil
+	}
+	switch in := in.(type) {
+	case []any:
+		for _, item := range in {
+			if err := patchPods(item, patches); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		if spec, ok := in["spec"].(map[string]any); ok && spec["containers"] != nil {
+			return patchPod(in, patches)
+		}
+		for _, value := range in {
+			if err := patchPods(value, patches); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func patchPod(template map[string]any, patches []map[string]any) error {
+	var pod corev1.PodTemplateSpec
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod); err != nil {
+		return fmt.Errorf("read the pod template: %w", err)
+	}
+	patched, err := podpatch.Apply(pod, patches...)
+	if err != nil {
+		return err
+	}
+	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&patched)
+	if err != nil {
+		return fmt.Errorf("write the pod template: %w", err)
+	}
+	maps.Copy(template, out)
+	return nil
 }
 
 // normal converts values to the types of unstructured API objects.

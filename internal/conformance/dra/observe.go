@@ -97,7 +97,7 @@ func readClass(ctx context.Context, cluster *kube.Cluster) (class, error) {
 // observePods creates two pods with a claim each, equal except for the devices that the
 // claims match.
 func (c *Check) observePods(ctx context.Context, cluster *kube.Cluster, rec check.Observer, nodes []string) (err error) {
-	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "dra", c.deps.Clock)
+	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "dra", c.deps.PodPatches, c.deps.Clock)
 	if err != nil {
 		return err
 	}

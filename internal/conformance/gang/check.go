@@ -123,7 +123,7 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 
 func (c *Check) spec(name string, pods, gpus int, free Capacity) workload.Spec {
 	return workload.Spec{
-		Name: name, Gate: Name, Pods: pods, GPUs: gpus, DeviceClass: c.class, Image: c.image, Container: "gang-probe", Script: "sleep infinity", Nodes: free.Nodes,
+		Name: name, Gate: Name, Pods: pods, GPUs: gpus, DeviceClass: c.class, Image: c.image, Container: "gang-probe", Script: "sleep infinity", Nodes: free.Nodes, Patches: c.deps.PodPatches,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/conformance"
 )
 
 // TestRules: an unreadable observation proves nothing.
@@ -15,4 +16,12 @@ func TestRules(t *testing.T) {
 		checktest.When("a gang that is too large is read as it was recorded", checktest.Set(kindTooLarge, `.small.exist`, 0.5)).Unobserved("", ""),
 		checktest.When("a gang that fits is read as it was recorded", checktest.Set(kindFits, `.large.exist`, 3.6)).Unobserved("", ""),
 	})
+}
+
+func TestGangsHaveThePatchesOfTheSite(t *testing.T) {
+	t.Parallel()
+	c := &Check{deps: conformance.Deps{PodPatches: []map[string]any{{}}}}
+	if s := c.spec("gang-fits", 2, 1, Capacity{}); len(s.Patches) != 1 {
+		t.Errorf("%+v", s)
+	}
 }

@@ -32,11 +32,13 @@ type Check struct {
 	// class of devices offers the GPUs; empty: the device plugin does.
 	class string
 	image string
+	// gatewayClass is the one that the site names; empty: the only one that is accepted.
+	gatewayClass string
 }
 
 // New returns the check for a site and the profile of its hardware.
 func New(s *site.Site, p *profile.Profile, deps conformance.Deps) *Check {
-	c := &Check{deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s), gpus: int(p.Node.GPUs.Value), class: s.GPUStack.DeviceClass, image: s.Workloads.Inference.Image}
+	c := &Check{deps: deps.WithDefaults(timeout), nodes: conformance.NodeNames(s), gpus: int(p.Node.GPUs.Value), class: s.GPUStack.DeviceClass, image: s.Workloads.Inference.Image, gatewayClass: s.GatewayClass()}
 	c.figures, c.invalid = readFigures(figuresFile)
 	return c
 }
@@ -56,7 +58,7 @@ func (c *Check) Claims() int {
 // Describe lists what the check does.
 func (c *Check) Describe() []string {
 	return []string{
-		"read whether the Gateway API is served, and find a GatewayClass that its controller accepts",
+		"read whether the Gateway API is served, and find the GatewayClass that its controller accepts; with several, the site's validation.gatewayClass",
 		fmt.Sprintf("start %d servers of %s with a GPU each, or scripts without GPUs where none are free, and request the model of each directly", servers, c.figures.Model),
 		fmt.Sprintf("create a Gateway: it must be Programmed with an address; create a route to both servers with the weights %v: it must be resolved", c.figures.Weights),
 		fmt.Sprintf("send %d requests through it: they must be split by the weights; %d requests with the header %s must all go to the second", c.figures.Requests, c.figures.Repeats, c.figures.Header),

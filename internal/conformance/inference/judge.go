@@ -78,7 +78,19 @@ func (j *judge) classes() (class, bool) {
 	}
 	i := slices.IndexFunc(all.Classes, func(k class) bool { return k.Name == all.Used && k.accepted() })
 	if i < 0 {
+		if accepted := all.accepted(); all.Wanted == "" && all.Used == "" && len(accepted) > 1 {
+			j.Unobserved(id, "GatewayClass", "name one in the site's validation.gatewayClass: one that implements gateways of any name, not reachable from the internet, since the servers have no authentication",
+				"several are accepted: %s", strings.Join(accepted, ", "))
+			return class{}, false
+		}
+		if all.Wanted != "" && !slices.ContainsFunc(all.Classes, func(k class) bool { return k.Name == all.Wanted }) {
+			j.Unobserved(id, "GatewayClass "+all.Wanted, "correct the site's validation.gatewayClass", "not found: the site's validation.gatewayClass names it")
+			return class{}, false
+		}
 		for _, k := range all.Classes {
+			if all.Wanted != "" && k.Name != all.Wanted {
+				continue
+			}
 			j.Fail(id, "GatewayClass "+k.Name, "see that the controller runs, and its log", "its controller %s does not accept it: %s", k.Controller, k.Conditions.of("Accepted").text(k.Generation))
 		}
 		return class{}, false

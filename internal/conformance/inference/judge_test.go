@@ -135,9 +135,15 @@ func TestJudge(t *testing.T) {
 			s.way.Through, s.way.Tried = "port-forward to pod a/b port 80", []string{"http://10.0.0.1: timeout"}
 		}, check.Passed, "split"},
 
-		"no Gateway API":                       {func(s *story) { s.classes = classes{} }, check.Failed, "does not serve gatewayclasses"},
-		"no class":                             {func(s *story) { s.classes = classes{Served: true} }, check.Failed, "no gatewayclasses"},
-		"no class accepted":                    {func(s *story) { s.classes.Classes, s.classes.Used = s.classes.Classes[:1], "" }, check.Failed, "its controller b/b does not accept it: Accepted is Unknown, Pending"},
+		"no Gateway API":    {func(s *story) { s.classes = classes{} }, check.Failed, "does not serve gatewayclasses"},
+		"no class":          {func(s *story) { s.classes = classes{Served: true} }, check.Failed, "no gatewayclasses"},
+		"no class accepted": {func(s *story) { s.classes.Classes, s.classes.Used = s.classes.Classes[:1], "" }, check.Failed, "its controller b/b does not accept it: Accepted is Unknown, Pending"},
+		"several are accepted": {func(s *story) {
+			s.classes.Classes[0], s.classes.Used = s.classes.Classes[1], ""
+			s.classes.Classes[0].Name = "amazon-vpc-lattice"
+		}, check.Unobserved, "several are accepted: amazon-vpc-lattice, world"},
+		"the site's is not found":              {func(s *story) { s.classes.Wanted, s.classes.Used = "eg", "" }, check.Unobserved, "not found: the site's validation.gatewayClass names it"},
+		"the site's is not accepted":           {func(s *story) { s.classes.Wanted, s.classes.Used = "broken", "" }, check.Failed, "its controller b/b does not accept it"},
 		"a class that is not accepted is used": {func(s *story) { s.classes.Used = "broken" }, check.Failed, "does not accept it"},
 		"accepted once":                        {func(s *story) { s.classes.Classes[1].Generation = 2 }, check.Failed, "of generation 1, the object of 2"},
 

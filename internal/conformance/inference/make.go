@@ -29,7 +29,11 @@ func (t *trial) startServers(ctx context.Context, where placement) (func(context
 		if _, err := t.cluster.Client.CoreV1().Services(t.namespace).Create(ctx, t.service(name), metav1.CreateOptions{}); err != nil {
 			return nil, errors.Join(attempt.Record(nil, fmt.Errorf("create service %s: %w", name, err)), ctx.Err())
 		}
-		if _, err := t.cluster.Client.CoreV1().Pods(t.namespace).Create(ctx, t.pod(name, where), metav1.CreateOptions{}); err != nil {
+		pod, err := t.patchedPod(name, where)
+		if err != nil {
+			return nil, errors.Join(attempt.Record(nil, err), ctx.Err())
+		}
+		if _, err := t.cluster.Client.CoreV1().Pods(t.namespace).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
 			return nil, errors.Join(attempt.Record(nil, fmt.Errorf("create pod %s: %w", name, err)), ctx.Err())
 		}
 	}

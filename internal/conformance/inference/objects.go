@@ -2,6 +2,7 @@ package inference
 
 import (
 	_ "embed"
+	"fmt"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/firstlight/firstlight/internal/podpatch"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -97,6 +99,15 @@ func (t *trial) pod(name string, r placement) *corev1.Pod {
 		t.request().Set(&pod.Spec)
 	}
 	return pod
+}
+
+// patchedPod is a server's pod with the patches of the site.
+func (t *trial) patchedPod(name string, r placement) (*corev1.Pod, error) {
+	pod, err := podpatch.ApplyPod(t.pod(name, r), t.deps.PodPatches...)
+	if err != nil {
+		return nil, fmt.Errorf("patch the pod %s: %w", name, err)
+	}
+	return pod, nil
 }
 
 // request is the request of a server for its GPU.

@@ -36,8 +36,10 @@ type trial struct {
 func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Observer) error {
 	rec.Progress("reading gateway classes")
 	attempt := rec.Begin(kindClasses, "cluster", "GET /apis/"+group+"/"+version+"/gatewayclasses until one is Accepted, if there are any")
-	found, failed := await(ctx, min(classTimeout, c.deps.Timeout), func(ctx context.Context) (classes, error) { return readClasses(ctx, cluster) },
-		func(k classes) bool { return k.Used != "" || len(k.Classes) == 0 })
+	found, failed := await(ctx, min(classTimeout, c.deps.Timeout), func(ctx context.Context) (classes, error) { return readClasses(ctx, cluster, c.gatewayClass) },
+		func(k classes) bool {
+			return k.Used != "" || len(k.Classes) == 0 || k.Wanted == "" && len(k.accepted()) > 0
+		})
 	if err := attempt.Record(found, failed); err != nil || failed != nil || found.Used == "" {
 		return errors.Join(err, ctx.Err())
 	}
@@ -55,7 +57,7 @@ func (c *Check) observe(ctx context.Context, cluster *kube.Cluster, rec check.Ob
 
 // run tests the class in a namespace of the run, which it removes at the end.
 func (t *trial) run(ctx context.Context, where placement) (err error) {
-	r, err := testpod.Open(ctx, t.cluster, t.deps.RunID, "inference", t.deps.Clock)
+	r, err := testpod.Open(ctx, t.cluster, t.deps.RunID, "inference", t.deps.PodPatches, t.deps.Clock)
 	if err != nil {
 		return err
 	}
@@ -80,8 +82,10 @@ func (t *trial) run(ctx context.Context, where placement) (err error) {
 	return t.sendRequests(ctx, gw)
 }
 
-func readClasses(ctx context.Context, cluster *kube.Cluster) (classes, error) {
-	out := classes{Classes: []class{}}
+// readClasses chooses the class that the site names, or the only one that is accepted. Among several it chooses none: one may
+// have a public load balancer, before servers without authentication, another may not serve a gateway of any name.
+func readClasses(ctx context.Context, cluster *kube.Cluster, wanted string) (classes, error) {
+	out := classes{Classes: []class{}, Wanted: wanted}
 	list, err := cluster.Dynamic.Resource(resourceOf("gatewayclasses")).List(ctx, metav1.ListOptions{})
 	if apierrors.IsNotFound(err) {
 		return out, nil
@@ -96,11 +100,26 @@ func readClasses(ctx context.Context, cluster *kube.Cluster) (classes, error) {
 			return out, err
 		}
 		out.Classes = append(out.Classes, k)
-		if out.Used == "" && k.accepted() {
-			out.Used = k.Name
-		}
+	}
+	accepted := out.accepted()
+	switch {
+	case slices.Contains(accepted, wanted):
+		out.Used = wanted
+	case wanted == "" && len(accepted) == 1:
+		out.Used = accepted[0]
 	}
 	return out, nil
+}
+
+// accepted are the names of the classes that their controllers accept.
+func (c classes) accepted() []string {
+	var out []string
+	for _, k := range c.Classes {
+		if k.accepted() {
+			out = append(out, k.Name)
+		}
+	}
+	return out
 }
 
 func (k class) accepted() bool {

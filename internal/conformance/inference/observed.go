@@ -71,6 +71,8 @@ type classes struct {
 	// Served: the API server serves gateway.networking.k8s.io/v1.
 	Served  bool    `json:"served"`
 	Classes []class `json:"classes"`
+	// Wanted is the class that the site names, if it does.
+	Wanted string `json:"wanted,omitempty"`
 	// Used is the class under test.
 	Used string `json:"used,omitempty"`
 }

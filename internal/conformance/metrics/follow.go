@@ -39,7 +39,7 @@ func (c *Check) follow(base, now samples, loads []load, held usage) followed {
 				out.risen = append(out.risen, name)
 			}
 			out.defects = append(out.defects, found...)
-		case !heldByOthers(held, old) && !heldByOthers(held, g):
+		case !heldByOthers(held, old) && !heldByOthers(held, g) && (now.Users == nil || !heldByOthers(*now.Users, g)):
 			found := c.notQuiet(name, old, g)
 			if len(found) == 0 {
 				out.quiet = append(out.quiet, name)
@@ -71,7 +71,7 @@ func uses(loads []load, g gpu) bool {
 	})
 }
 
-// heldByOthers reports whether a pod that held GPUs before the load uses this one.
+// heldByOthers reports whether a pod that held GPUs at the time of the usage uses this one.
 func heldByOthers(held usage, g gpu) bool {
 	for _, u := range held.Nodes {
 		for _, h := range u.Holders {

@@ -244,6 +244,31 @@ func TestGPUsInUse(t *testing.T) {
 	}
 }
 
+// A pod of another team that starts on a free GPU during the load is not a GPU that is busy without the device plugin. A pod that
+// uses no GPU, such as the exporter's own, explains nothing.
+func TestAPodOfOthersThatStartsDuringTheLoad(t *testing.T) {
+	t.Parallel()
+	c := theCheck(t)
+	for name, tt := range map[string]struct {
+		users  *usage
+		failed bool
+	}{
+		"it has a GPU":       {&usage{Nodes: map[string]kube.Usage{"gpu-02": {Allocatable: 2, Requested: 2, Holders: []kube.Holder{{Namespace: "team", Pod: "train", Count: 1}}}}}, false},
+		"it has none":        {&usage{Nodes: map[string]kube.Usage{"gpu-02": {Allocatable: 2}}}, true},
+		"an old observation": {nil, true},
+	} {
+		f := healthy(c)
+		g := &f.first.GPUs[3]
+		g.Namespace, g.Pod = "team", "train"
+		set(g, 99, 4400, 55, 690)
+		f.first.Users = tt.users
+		f.errs[kindLoad+"/"+second] = "start the load: no GPU is free"
+		if j := c.Judge(f.observations(t)); (j.Verdict == check.Failed) != tt.failed || j.Verdict == check.Passed {
+			t.Errorf("%s: %s: %s", name, j.Verdict, j.Reason)
+		}
+	}
+}
+
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	one, two := halves(map[string]int{"a": 8, "b": 1, "c": 0, "d": 8, "e": 3})

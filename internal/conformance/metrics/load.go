@@ -102,6 +102,15 @@ func (r *running) half(ctx context.Context, name string, nodes map[int][]string)
 	})
 }
 
+// spec is the load of nodes with the same number of GPUs.
+func (r *running) spec(name string, gpus int, nodes []string) workload.Spec {
+	return workload.Spec{
+		Name: fmt.Sprintf("%s-%d", name, gpus), Gate: Name, Pods: len(nodes), GPUs: gpus, DeviceClass: r.class, Image: r.site.Telemetry.LoadImage,
+		Container: "dcgmproftester", Script: workload.GPULoadScript, Nodes: nodes, OnePerNode: true, Patches: r.deps.PodPatches,
+		Env: map[string]string{"DURATION": strconv.Itoa(int((4 * r.timeout).Seconds()))},
+	}
+}
+
 // start starts the Jobs of one half and waits until their pods run.
 func (r *running) start(ctx context.Context, name string, nodes map[int][]string) (load, error) {
 	out := load{Namespace: r.cluster.NamespaceFor(r.deps.RunID)}
@@ -113,11 +122,7 @@ func (r *running) start(ctx context.Context, name string, nodes map[int][]string
 	limited, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	for _, gpus := range slices.Sorted(maps.Keys(nodes)) {
-		gang, err := launcher.Start(limited, workload.Spec{
-			Name: fmt.Sprintf("%s-%d", name, gpus), Gate: Name, Pods: len(nodes[gpus]), GPUs: gpus, DeviceClass: r.class, Image: r.site.Telemetry.LoadImage,
-			Container: "dcgmproftester", Script: workload.GPULoadScript, Nodes: nodes[gpus], OnePerNode: true,
-			Env: map[string]string{"DURATION": strconv.Itoa(int((4 * r.timeout).Seconds()))},
-		})
+		gang, err := launcher.Start(limited, r.spec(name, gpus, nodes[gpus]))
 		if err != nil {
 			return out, fmt.Errorf("start the load: %w", err)
 		}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/firstlight/firstlight/internal/checktest"
+	"github.com/firstlight/firstlight/internal/conformance"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // TestRules changes one field of the metrics at a time.
@@ -20,4 +22,12 @@ func TestRules(t *testing.T) {
 		checktest.When("a metric of two series names their exporters", checktest.Set(kindSamples+"@"+before, `.gpus[0].samples.DCGM_FI_DEV_POWER_USAGE[0]`, checktest.Twice)).Fails("", "(from gpu-01:9400)"),
 		checktest.When("each free GPU follows the load", checktest.Set(kindSamples+"@"+before, `.gpus[0].gpu`, "")).Unobserved("GPUs", "the metrics of 3 GPUs followed the load, want 4"),
 	})
+}
+
+func TestLoadsHaveThePatchesOfTheSite(t *testing.T) {
+	t.Parallel()
+	c := &Check{site: &site.Site{}, deps: conformance.Deps{PodPatches: []map[string]any{{}}}}
+	if s := (&running{observer: &observer{Check: c}}).spec("first-load", 1, []string{"gpu-01"}); len(s.Patches) != 1 {
+		t.Errorf("%+v", s)
+	}
 }

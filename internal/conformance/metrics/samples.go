@@ -27,6 +27,8 @@ const (
 type samples struct {
 	Now  time.Time `json:"now"`
 	GPUs []gpu     `json:"gpus"`
+	// Users of GPUs at that time that are not of the run, if the samples had a defect under load: a pod of others may have started.
+	Users *usage `json:"users,omitempty"`
 }
 
 // gpu is a GPU with its samples.

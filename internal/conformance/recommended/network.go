@@ -191,7 +191,7 @@ func (c *Network) observe(ctx context.Context, cluster *kube.Cluster, rec check.
 	if class == "" && resource == "" {
 		return nil
 	}
-	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "network", c.deps.Clock)
+	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "network", c.deps.PodPatches, c.deps.Clock)
 	if err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func (c *Sandbox) observe(ctx context.Context, cluster *kube.Cluster, rec check.
 	if len(tested) == 0 {
 		return nil
 	}
-	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "sandbox", c.deps.Clock)
+	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "sandbox", c.deps.PodPatches, c.deps.Clock)
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func (c *Sharing) observe(ctx context.Context, cluster *kube.Cluster, rec check.
 	if err := attempt.Record(free, failed); err != nil || failed != nil {
 		return err
 	}
-	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "sharing", c.deps.Clock)
+	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "sharing", c.deps.PodPatches, c.deps.Clock)
 	if err != nil {
 		return err
 	}

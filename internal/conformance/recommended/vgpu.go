@@ -119,7 +119,7 @@ func (c *VGPU) observe(ctx context.Context, cluster *kube.Cluster, rec check.Obs
 	if resource == "" {
 		return nil
 	}
-	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "vgpu", c.deps.Clock)
+	r, err := testpod.Open(ctx, cluster, c.deps.RunID, "vgpu", c.deps.PodPatches, c.deps.Clock)
 	if err != nil {
 		return err
 	}

@@ -8,10 +8,13 @@ import (
 	"slices"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -58,11 +61,35 @@ func (o *observer) findMark(ctx context.Context) (mark, error) {
 	case err != nil:
 		return mark{}, fmt.Errorf("list the operator's Prometheuses: %w", err)
 	}
-	m, ok := monitorMark(list.Items)
-	if !ok {
+	if _, ok := monitorMark(list.Items, nil); !ok {
 		return mark{}, errNoDiscovery
 	}
+	ns, err := o.namespace(ctx)
+	if err != nil {
+		return mark{}, err
+	}
+	m, ok := monitorMark(list.Items, ns)
+	if !ok {
+		return mark{}, fmt.Errorf("cannot discover metrics of services: no Prometheus of the operator selects PodMonitors of namespace %s (podMonitorNamespaceSelector): let one select namespaces with the label %s", ns.Name, kube.LabelRun)
+	}
 	return m, nil
+}
+
+// namespace is the one of the run, as it will be where it does not exist yet.
+func (o *observer) namespace(ctx context.Context) (*corev1.Namespace, error) {
+	name := o.cluster.NamespaceFor(o.deps.RunID)
+	ns := kube.RunNamespace(name, kube.Labels(o.deps.RunID, ""), nil)
+	if o.cluster.Namespace != "" {
+		existing, err := o.cluster.Client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("read namespace %s: %w", name, err)
+		}
+		if err == nil {
+			ns = existing
+		}
+	}
+	ns.Labels[corev1.LabelMetadataName] = name
+	return ns, nil
 }
 
 func annotationMark(c prom.Config) (mark, bool) {
@@ -74,8 +101,8 @@ func annotationMark(c prom.Config) (mark, bool) {
 	return mark{}, false
 }
 
-// monitorMark is a PodMonitor for the first Prometheus that selects any by labels.
-func monitorMark(list []unstructured.Unstructured) (mark, bool) {
+// monitorMark is a PodMonitor for the first Prometheus that selects any by labels, in a namespace; nil: in any.
+func monitorMark(list []unstructured.Unstructured, in *corev1.Namespace) (mark, bool) {
 	for _, p := range list {
 		selector, found, err := unstructured.NestedMap(p.Object, "spec", "podMonitorSelector")
 		if err != nil || !found || selector == nil {
@@ -85,23 +112,40 @@ func monitorMark(list []unstructured.Unstructured) (mark, bool) {
 		if _, expressions := selector["matchExpressions"]; err != nil || expressions {
 			continue
 		}
+		if in != nil && !selectsNamespace(p, in) {
+			continue
+		}
 		return mark{By: byPodMonitor, Where: "Prometheus " + p.GetNamespace() + "/" + p.GetName(), Own: own, Key: scrapeLabel, Value: "true"}, true
 	}
 	return mark{}, false
 }
 
+// selectsNamespace reports whether a Prometheus looks for PodMonitors in a namespace. Without a selector it looks in its own only.
+func selectsNamespace(p unstructured.Unstructured, ns *corev1.Namespace) bool {
+	raw, found, err := unstructured.NestedMap(p.Object, "spec", "podMonitorNamespaceSelector")
+	if err != nil || !found || raw == nil {
+		return err == nil && p.GetNamespace() == ns.Name
+	}
+	var selector metav1.LabelSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &selector); err != nil {
+		return false
+	}
+	matches, err := metav1.LabelSelectorAsSelector(&selector)
+	return err == nil && matches.Matches(labels.Set(ns.Labels))
+}
+
 // monitor is a PodMonitor that selects pods with the mark.
 func monitor(m mark, namespace, run string) *unstructured.Unstructured {
-	labels := map[string]any{}
+	own := map[string]any{}
 	for k, v := range m.Own {
-		labels[k] = v
+		own[k] = v
 	}
 	for k, v := range kube.Labels(run, Name) {
-		labels[k] = v
+		own[k] = v
 	}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "monitoring.coreos.com/v1", "kind": "PodMonitor",
-		"metadata": map[string]any{"name": monitorName(run), "namespace": namespace, "labels": labels},
+		"metadata": map[string]any{"name": monitorName(run), "namespace": namespace, "labels": own},
 		"spec": map[string]any{
 			"selector":            map[string]any{"matchLabels": map[string]any{m.Key: m.Value}},
 			"podMetricsEndpoints": []any{map[string]any{"targetPort": int64(inference.Port), "path": "/metrics"}},

@@ -102,11 +102,11 @@ func TestMarks(t *testing.T) {
 		}
 		list = append(list, unstructured.Unstructured{Object: o})
 	}
-	m, ok = monitorMark(list)
+	m, ok = monitorMark(list, nil)
 	if !ok || m.Where != "Prometheus monitoring/k8s" || m.Own["release"] != "stack" {
 		t.Error(m, ok)
 	}
-	if m, ok := monitorMark(list[:2]); ok {
+	if m, ok := monitorMark(list[:2], nil); ok {
 		t.Error(m)
 	}
 	made := monitor(m, "ns", "r1")
@@ -123,7 +123,7 @@ func TestMarkWithoutConfiguration(t *testing.T) {
 	t.Parallel()
 	operator := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "monitoring.coreos.com/v1", "kind": "Prometheus", "metadata": map[string]any{"name": "k8s", "namespace": "monitoring"},
-		"spec": map[string]any{"podMonitorSelector": map[string]any{"matchLabels": map[string]any{"release": "stack"}}},
+		"spec": map[string]any{"podMonitorSelector": map[string]any{"matchLabels": map[string]any{"release": "stack"}}, "podMonitorNamespaceSelector": map[string]any{}},
 	}}
 	for name, tt := range map[string]struct {
 		status  int
@@ -142,9 +142,39 @@ func TestMarkWithoutConfiguration(t *testing.T) {
 		}
 		t.Cleanup(client.Close)
 		dynamic := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{operatorKind("prometheuses"): "PrometheusList"}, tt.objects...)
-		o := &observer{prom: prom.Prometheus{Client: client}, cluster: &kube.Cluster{Dynamic: dynamic}}
+		o := &observer{Check: &Check{}, prom: prom.Prometheus{Client: client}, cluster: &kube.Cluster{Dynamic: dynamic}}
 		if m, err := o.findMark(t.Context()); m.Where != tt.want || (err == nil) != (tt.want != "") {
 			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+}
+
+// prometheus-operator: a Prometheus without podMonitorNamespaceSelector looks in its own namespace only. On OpenShift the first one by
+// name selects namespaces of the platform only.
+func TestPrometheusesThatDoNotLookInTheNamespaceAreSkipped(t *testing.T) {
+	t.Parallel()
+	read := func(namespace, selector string) unstructured.Unstructured {
+		var o map[string]any
+		if err := yaml.Unmarshal([]byte(`{metadata: {name: p, namespace: `+namespace+`}, spec: {podMonitorSelector: {}`+selector+`}}`), &o); err != nil {
+			t.Fatal(err)
+		}
+		return unstructured.Unstructured{Object: o}
+	}
+	ns := kube.RunNamespace("firstlight-r", kube.Labels("r", ""), nil)
+	for name, tt := range map[string]struct {
+		list []unstructured.Unstructured
+		want string
+	}{
+		"its own only":                   {[]unstructured.Unstructured{read("monitoring", "")}, ""},
+		"its own, which is the run's":    {[]unstructured.Unstructured{read("firstlight-r", "")}, "Prometheus firstlight-r/p"},
+		"all":                            {[]unstructured.Unstructured{read("monitoring", ", podMonitorNamespaceSelector: {}")}, "Prometheus monitoring/p"},
+		"those with another label":       {[]unstructured.Unstructured{read("monitoring", ", podMonitorNamespaceSelector: {matchLabels: {tenant: a}}")}, ""},
+		"those with the run's label":     {[]unstructured.Unstructured{read("monitoring", ", podMonitorNamespaceSelector: {matchExpressions: [{key: firstlight.dev/run, operator: Exists}]}")}, "Prometheus monitoring/p"},
+		"the second, as on OpenShift":    {[]unstructured.Unstructured{read("openshift-monitoring", ", podMonitorNamespaceSelector: {matchLabels: {openshift.io/cluster-monitoring: 'true'}}"), read("user", ", podMonitorNamespaceSelector: {}")}, "Prometheus user/p"},
+		"a selector that is not legible": {[]unstructured.Unstructured{read("monitoring", ", podMonitorNamespaceSelector: {matchExpressions: [{key: a, operator: No}]}")}, ""},
+	} {
+		if m, ok := monitorMark(tt.list, ns); m.Where != tt.want || ok != (tt.want != "") {
+			t.Errorf("%s: %+v, want %q", name, m, tt.want)
 		}
 	}
 }

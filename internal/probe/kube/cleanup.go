@@ -18,8 +18,9 @@ const podsWithin = 90 * time.Second
 // pods in every namespace, node pools and node claims with their nodes, queues, the
 // namespaces of the run with their content, and its PriorityClass. In a namespace that an
 // administrator created it deletes only labelled objects. It waits until they no longer
-// exist (see ClusterEnds). The error lists every object that it could not remove, and the kinds
-// that it could not list (see NotListed); without an error the GPUs of the run are free.
+// exist (see ClusterEnds). Nodes of the run with pods of others stay (see Occupied). The error lists every
+// object that it could not remove, and the kinds that it could not list (see NotListed); without an error the
+// GPUs of the run are free.
 func (g Guest) Cleanup(ctx context.Context, runID string) error {
 	if runID == "" {
 		return errors.New("clean up: run ID is empty: it would select other runs")
@@ -27,40 +28,30 @@ func (g Guest) Cleanup(ctx context.Context, runID string) error {
 	g.Cluster = g.Cluster.withReviews()
 	selector := LabelRun + "=" + runID
 	problems := []error{g.removeWorkloads(ctx, selector)}
-	for _, k := range append(capacity(), queues()) {
-		problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
-	}
+	kept, err := g.removeCapacity(ctx, runID)
+	problems = append(problems, err, g.Cluster.deleteLabelled(ctx, queues(), selector, nil))
 	if g.Cluster.Namespace != "" {
 		for _, k := range namespaced() {
-			problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
+			problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector, nil))
 		}
 	}
 	problems = append(problems, g.removeNamespaces(ctx, runID), g.removePriorityClasses(ctx, runID))
-	problems = append(problems, g.waitCapacityGone(ctx, selector))
-	return errors.Join(append(problems, g.Cluster.notListed())...)
-}
-
-// waitCapacityGone waits until node pools, node claims and nodes are deleted, which takes as
-// long as their provider needs. It also deletes the nodes of the run: a node that joins
-// after its claim was deleted has no other owner.
-func (g Guest) waitCapacityGone(ctx context.Context, selector string) error {
-	var problems []error
-	for _, k := range capacity() {
-		problems = append(problems, g.Cluster.waitNone(ctx, k, selector))
+	problems = append(problems, g.waitCapacityGone(ctx, runID, kept))
+	if kept != nil && len(kept.Pods) > 0 {
+		problems = append(problems, kept)
 	}
-	problems = append(problems, g.Cluster.deleteLabelled(ctx, nodes(), selector), g.Cluster.waitNone(ctx, nodes(), selector))
-	return errors.Join(problems...)
+	return errors.Join(append(problems, g.Cluster.notListed())...)
 }
 
 // removeWorkloads deletes workloads, then pods, in every namespace.
 func (g Guest) removeWorkloads(ctx context.Context, selector string) error {
 	var problems []error
 	for _, k := range append(workloads(), pods()) {
-		problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector))
+		problems = append(problems, g.Cluster.deleteLabelled(ctx, k, selector, nil))
 	}
 	ending, cancel := context.WithTimeout(ctx, podsWithin)
 	defer cancel()
-	problems = append(problems, g.Cluster.waitNone(ending, pods(), selector))
+	problems = append(problems, g.Cluster.waitNone(ending, pods(), selector, nil))
 	for _, k := range groups() {
 		problems = append(problems, g.removeGroups(ctx, k, selector))
 	}

@@ -47,11 +47,14 @@ func (c *Cluster) forbid(t *testing.T, verb, resource string) {
 	if !ok {
 		t.Fatal("another client")
 	}
-	refuse := func(clienttesting.Action) (bool, runtime.Object, error) {
+	dynamic.PrependReactor(verb, resource, refuse(resource))
+	client.PrependReactor(verb, resource, refuse(resource))
+}
+
+func refuse(resource string) clienttesting.ReactionFunc {
+	return func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("no rule"))
 	}
-	dynamic.PrependReactor(verb, resource, refuse)
-	client.PrependReactor(verb, resource, refuse)
 }
 
 // allow lets the user create a resource.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -77,9 +78,10 @@ func (c *Cluster) reviewCreate(ctx context.Context, k kind) (bool, error) {
 	return review.Status.Allowed, nil
 }
 
-// deleteLabelled requests the deletion of every object of a kind that selector matches.
-func (c *Cluster) deleteLabelled(ctx context.Context, k kind, selector string) error {
-	list, err := c.listCreated(ctx, k, selector)
+// deleteLabelled requests the deletion of every object of a kind that selector matches, except those that
+// stay; nil: none stays.
+func (c *Cluster) deleteLabelled(ctx context.Context, k kind, selector string, stays func(*unstructured.Unstructured) bool) error {
+	list, err := c.listWithout(ctx, k, selector, stays)
 	if err != nil {
 		return err
 	}
@@ -103,11 +105,20 @@ func (c *Cluster) deleteAll(ctx context.Context, k kind, list *unstructured.Unst
 	return errors.Join(problems...)
 }
 
-// waitNone waits until selector matches no object of a kind.
-func (c *Cluster) waitNone(ctx context.Context, k kind, selector string) error {
+// listWithout is listCreated without the objects that stay.
+func (c *Cluster) listWithout(ctx context.Context, k kind, selector string, stays func(*unstructured.Unstructured) bool) (*unstructured.UnstructuredList, error) {
+	list, err := c.listCreated(ctx, k, selector)
+	if err == nil && stays != nil {
+		list.Items = slices.DeleteFunc(list.Items, func(o unstructured.Unstructured) bool { return stays(&o) })
+	}
+	return list, err
+}
+
+// waitNone waits until selector matches no object of a kind, except those that stay.
+func (c *Cluster) waitNone(ctx context.Context, k kind, selector string, stays func(*unstructured.Unstructured) bool) error {
 	var left []unstructured.Unstructured
 	err := waitUntilEmpty(ctx, "the end of "+k.resource.Resource, func(ctx context.Context) (int, error) {
-		list, err := c.listCreated(ctx, k, selector)
+		list, err := c.listWithout(ctx, k, selector, stays)
 		if err != nil {
 			return 0, err
 		}

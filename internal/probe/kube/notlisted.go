@@ -20,19 +20,24 @@ func (e *NotListedError) Error() string {
 
 // NotListed separates the NotListedError of Cleanup from its other errors.
 func NotListed(err error) (notListed *NotListedError, rest error) {
+	return separate[*NotListedError](err)
+}
+
+// separate takes the error of a type out of joined errors.
+func separate[T error](err error) (found T, rest error) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return nil, err
+		return found, err
 	}
 	var others []error
 	for _, e := range joined.Unwrap() {
-		if found, ok := e.(*NotListedError); ok { //nolint:errorlint // as Cleanup returns it
-			notListed = found
+		if is, ok := e.(T); ok { //nolint:errorlint // as Cleanup returns it
+			found = is
 			continue
 		}
 		others = append(others, e)
 	}
-	return notListed, errors.Join(others...)
+	return found, errors.Join(others...)
 }
 
 // mayNotCreate records a kind that the account may neither list nor create, if the cluster serves it.

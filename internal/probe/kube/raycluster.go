@@ -12,6 +12,6 @@ func (g Guest) RemoveRayClusters(ctx context.Context, namespace, runID string) e
 		return errors.New("remove RayClusters: the namespace or the run ID is empty: it would select others")
 	}
 	in := g.Cluster.In(namespace).withReviews()
-	err := in.deleteLabelled(ctx, kind{name: "RayCluster", resource: RayClusters()}, LabelRun+"="+runID)
+	err := in.deleteLabelled(ctx, kind{name: "RayCluster", resource: RayClusters()}, LabelRun+"="+runID, nil)
 	return errors.Join(err, in.notListed())
 }

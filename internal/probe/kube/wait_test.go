@@ -26,7 +26,7 @@ func TestWaitsListAtAnInterval(t *testing.T) {
 		want     string
 	}{
 		"jobs": {"jobs", func(ctx context.Context, g Guest) error {
-			return g.Cluster.waitNone(ctx, kindOf("Job", "batch", "v1", "jobs"), LabelRun+"=r")
+			return g.Cluster.waitNone(ctx, kindOf("Job", "batch", "v1", "jobs"), LabelRun+"=r", nil)
 		}, "remove 1 jobs"},
 		"pods":          {"pods", func(ctx context.Context, g Guest) error { return g.drain(ctx, "theirs") }, "remove 1 pods of theirs, busy first"},
 		"the namespace": {"namespaces", func(ctx context.Context, g Guest) error { return g.waitNamespaceGone(ctx, "theirs") }, "namespace theirs is still terminating"},

@@ -55,17 +55,24 @@ type Deps struct {
 	SampleTimeout time.Duration
 }
 
+// Options of the check.
+type Options struct {
+	// FixedNodes: the platform has no autoscaler of nodes, which is then not looked for.
+	FixedNodes bool
+}
+
 // Check implements the step.
 type Check struct {
 	conf site.Autoscale
 	deps Deps
+	opts Options
 }
 
 // New returns the check of a site.
-func New(s *site.Site, deps Deps) *Check {
+func New(s *site.Site, deps Deps, opts Options) *Check {
 	deps.Clock = cmp.Or[clock.PassiveClock](deps.Clock, clock.RealClock{})
 	deps.SampleTimeout = cmp.Or(deps.SampleTimeout, sampleTimeout)
-	return &Check{conf: s.Autoscale, deps: deps}
+	return &Check{conf: s.Autoscale, deps: deps, opts: opts}
 }
 
 // Name is "autoscaling".
@@ -73,8 +80,12 @@ func (c *Check) Name() string { return Name }
 
 // Describe returns the reads of the check.
 func (c *Check) Describe() []string {
+	programs := fmt.Sprintf("read the autoscaler (%s %s) and the metrics adapter (%s)", c.conf.Autoscaler, c.conf.Controller, c.conf.Adapter)
+	if c.opts.FixedNodes {
+		programs = fmt.Sprintf("read the metrics adapter (%s)", c.conf.Adapter)
+	}
 	return []string{
-		fmt.Sprintf("read the autoscaler (%s %s) and the metrics adapter (%s)", c.conf.Autoscaler, c.conf.Controller, c.conf.Adapter),
+		programs,
 		"read " + adapterrules.External + " through the metrics API until a newer sample than the first arrives",
 	}
 }
@@ -121,12 +132,16 @@ func (c *Check) Observe(ctx context.Context, rec check.Recorder) error {
 	if err != nil {
 		return fmt.Errorf("reach the cluster: %w", err)
 	}
-	for _, name := range []string{c.conf.Controller, c.conf.Adapter} {
+	programs, groups := []string{c.conf.Controller, c.conf.Adapter}, map[string]string{apiNodes: nodeGroup(c.conf.Autoscaler), apiMetrics: apiMetrics}
+	if c.opts.FixedNodes {
+		programs, groups = []string{c.conf.Adapter}, map[string]string{apiMetrics: apiMetrics}
+	}
+	for _, name := range programs {
 		if err := c.observe(rec, kindProgram, name, programCommand(name), func() (any, error) { return program(ctx, cluster, name) }); err != nil {
 			return err
 		}
 	}
-	for target, group := range map[string]string{apiNodes: nodeGroup(c.conf.Autoscaler), apiMetrics: apiMetrics} {
+	for target, group := range groups {
 		if group == "" {
 			continue
 		}

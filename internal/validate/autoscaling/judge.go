@@ -2,6 +2,7 @@ package autoscaling
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -13,16 +14,24 @@ import (
 // are served, and the metric has a value that is newer than the first one read.
 func (c *Check) Judge(obs []check.Observation) check.Judgement {
 	j := judge{}
+	// Observations of earlier versions have the autoscaler, and are judged as before.
+	fixed := c.opts.FixedNodes && !slices.ContainsFunc(obs, func(o check.Observation) bool { return o.Kind == kindProgram && o.Target == c.conf.Controller })
 	for _, p := range []struct{ name, role, key string }{
 		{c.conf.Controller, "the autoscaler", "autoscale.controller"}, {c.conf.Adapter, "the metrics adapter", "autoscale.adapter"},
 	} {
+		if fixed && p.name == c.conf.Controller {
+			continue
+		}
 		j.program(obs, p.name, p.role, p.key)
 	}
-	if group := nodeGroup(c.conf.Autoscaler); group != "" {
+	if group := nodeGroup(c.conf.Autoscaler); group != "" && !fixed {
 		j.api(obs, apiNodes, "install Karpenter's CRDs")
 	}
 	j.api(obs, apiMetrics, "install prometheus-adapter with the rules of firstlight autoscale rules, and its APIService")
 	value := j.samples(obs)
+	if fixed {
+		return j.Judgement(fmt.Sprintf("%s runs; %s is served, and newer samples arrive (%s)", c.conf.Adapter, adapterrules.External, value))
+	}
 	return j.Judgement(fmt.Sprintf("%s and %s run; %s is served, and newer samples arrive (%s)", c.conf.Controller, c.conf.Adapter, adapterrules.External, value))
 }
 

@@ -73,7 +73,7 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 			s := good()
 			tt.spoil(&s)
-			j := New(&site.Site{Autoscale: conf}, Deps{}).Judge(s.observations(t))
+			j := New(&site.Site{Autoscale: conf}, Deps{}, Options{}).Judge(s.observations(t))
 			if j.Verdict != tt.verdict || !strings.Contains(j.Reason, tt.says) {
 				t.Errorf("%s: %s", j.Verdict, j.Reason)
 			}
@@ -83,7 +83,7 @@ func TestJudge(t *testing.T) {
 
 func TestEveryPartIsNeeded(t *testing.T) {
 	t.Parallel()
-	c := New(&site.Site{Autoscale: conf}, Deps{})
+	c := New(&site.Site{Autoscale: conf}, Deps{}, Options{})
 	all := good().observations(t)
 	for i := range all {
 		broken := slices.Clone(all)
@@ -95,5 +95,24 @@ func TestEveryPartIsNeeded(t *testing.T) {
 				t.Errorf("%s %s: %s", all[i].Target, what, j.Verdict)
 			}
 		}
+	}
+}
+
+// A platform whose nodes are bought has no autoscaler. The observations of a run that looked for one are judged as they were.
+func TestAnAutoscalerIsNotNeededWhereNodesAreFixed(t *testing.T) {
+	t.Parallel()
+	c := New(&site.Site{Autoscale: conf}, Deps{}, Options{FixedNodes: true})
+	s := good()
+	all := s.observations(t)
+	without := slices.DeleteFunc(slices.Clone(all), func(o check.Observation) bool { return o.Target == conf.Controller || o.Target == apiNodes })
+	if j := c.Judge(without); j.Verdict != check.Passed || strings.Contains(j.Reason, "karpenter") {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
+	}
+	if j := New(&site.Site{Autoscale: conf}, Deps{}, Options{}).Judge(without); j.Verdict == check.Passed {
+		t.Errorf("an autoscaler that was not observed passes: %s", j.Reason)
+	}
+	s.controller.Absent = true
+	if j := c.Judge(s.observations(t)); j.Verdict != check.Failed || !strings.Contains(j.Reason, "the autoscaler, not found") {
+		t.Errorf("%s: %s", j.Verdict, j.Reason)
 	}
 }

@@ -37,14 +37,18 @@ func TestEveryObservationHasItsCommand(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	})
-	for name, controller := range map[string]string{"deployment": "kube-system/karpenter", "managed": managed} {
+	for name, tt := range map[string]struct {
+		controller string
+		opts       Options
+		want       int
+	}{"deployment": {"kube-system/karpenter", Options{}, 5}, "managed": {managed, Options{}, 5}, "fixed nodes": {"kube-system/karpenter", Options{FixedNodes: true}, 3}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rec := &recorded{}
-			c := New(&site.Site{Autoscale: site.Autoscale{Autoscaler: "karpenter", Controller: controller, Adapter: conf.Adapter}}, Deps{
+			c := New(&site.Site{Autoscale: site.Autoscale{Autoscaler: "karpenter", Controller: tt.controller, Adapter: conf.Adapter}}, Deps{
 				Cluster: func(context.Context) (*kube.Cluster, error) { return cluster, nil },
-			})
-			if err := c.Observe(t.Context(), rec); err != nil || len(rec.observations) != 5 {
+			}, tt.opts)
+			if err := c.Observe(t.Context(), rec); err != nil || len(rec.observations) != tt.want {
 				t.Fatalf("%d observations, %v", len(rec.observations), err)
 			}
 			for _, o := range rec.observations {

@@ -99,7 +99,7 @@ func (c *Check) runAgents(ctx context.Context, cluster *kube.Cluster, rec check.
 	if slices.ContainsFunc(requests, func(r request) bool { return r.release }) {
 		level = testpod.Privileged
 	}
-	runner, err := testpod.OpenAt(ctx, cluster, c.deps.RunID, agentNamespace, level, c.deps.Clock)
+	runner, err := testpod.OpenAt(ctx, cluster, c.deps.RunID, agentNamespace, level, c.deps.PodPatches, c.deps.Clock)
 	if err != nil {
 		return err
 	}

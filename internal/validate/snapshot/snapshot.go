@@ -59,6 +59,8 @@ type Deps struct {
 	Cluster func(ctx context.Context) (*kube.Cluster, error)
 	// RunID labels the pods, Image is theirs.
 	RunID, Image string
+	// PodPatches are the site's patches of the pods of all gates.
+	PodPatches []map[string]any
 	// Timeout limits the wait for one pod; 5 minutes if 0, which includes the pull of its image.
 	Timeout time.Duration
 	// Clock is the system clock if nil.

@@ -26,15 +26,15 @@ const (
 )
 
 // Open creates a namespace of the run for one check's pods; it first removes what an earlier
-// attempt left there. Close removes it. The run's PriorityClass is shared with other checks
+// attempt left there. The patches are the site's of its pods. Close removes it. The run's PriorityClass is shared with other checks
 // and stays until the run is cleaned up.
-func Open(ctx context.Context, cluster *kube.Cluster, runID, suffix string, now clock.PassiveClock) (Runner, error) {
-	return OpenAt(ctx, cluster, runID, suffix, Baseline, now)
+func Open(ctx context.Context, cluster *kube.Cluster, runID, suffix string, patches []map[string]any, now clock.PassiveClock) (Runner, error) {
+	return OpenAt(ctx, cluster, runID, suffix, Baseline, patches, now)
 }
 
 // OpenAt is Open with another level of the Pod Security Standard.
-func OpenAt(ctx context.Context, cluster *kube.Cluster, runID, suffix, level string, now clock.PassiveClock) (Runner, error) {
-	r := Runner{Cluster: cluster, RunID: runID, Namespace: kube.NamespaceOf(runID) + "-" + suffix, Clock: now}
+func OpenAt(ctx context.Context, cluster *kube.Cluster, runID, suffix, level string, patches []map[string]any, now clock.PassiveClock) (Runner, error) {
+	r := Runner{Cluster: cluster, RunID: runID, Namespace: kube.NamespaceOf(runID) + "-" + suffix, Patches: patches, Clock: now}
 	guest := kube.Guest{Cluster: cluster}
 	if err := guest.Hold(ctx, runID); err != nil {
 		return r, fmt.Errorf("open namespace %s: %w", r.Namespace, err)

@@ -17,7 +17,7 @@ func TestTheLeaseComesBeforeTheNamespace(t *testing.T) {
 	cluster.Namespace = "acceptance"
 	cluster.RenewLease = func(context.Context) error { return lost }
 	// A request to the cluster would fail with another error, after minutes.
-	if _, err := Open(t.Context(), cluster, "r", "a", clock.RealClock{}); !errors.Is(err, lost) {
+	if _, err := Open(t.Context(), cluster, "r", "a", nil, clock.RealClock{}); !errors.Is(err, lost) {
 		t.Errorf("got %v", err)
 	}
 }

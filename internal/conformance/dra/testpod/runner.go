@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
 
+	"github.com/firstlight/firstlight/internal/podpatch"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 )
 
@@ -47,7 +48,9 @@ type Runner struct {
 	Cluster   *kube.Cluster
 	RunID     string
 	Namespace string
-	Clock     clock.PassiveClock
+	// Patches are the site's, of every pod.
+	Patches []map[string]any
+	Clock   clock.PassiveClock
 }
 
 // Start creates a pod, and before it the template of its claim.
@@ -57,10 +60,23 @@ func (r Runner) Start(ctx context.Context, s Spec) error {
 			return fmt.Errorf("create resource claim template %s/%s: %w", r.Namespace, s.Name, err)
 		}
 	}
-	if _, err := r.Cluster.Client.CoreV1().Pods(r.Namespace).Create(ctx, s.Pod(r.RunID, r.Namespace), metav1.CreateOptions{}); err != nil {
+	pod, err := r.Pod(s)
+	if err != nil {
+		return err
+	}
+	if _, err := r.Cluster.Client.CoreV1().Pods(r.Namespace).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("create pod %s/%s: %w", r.Namespace, s.Name, err)
 	}
 	return nil
+}
+
+// Pod renders a pod with the patches of the site. A patch that changes what the check sets is an error.
+func (r Runner) Pod(s Spec) (*corev1.Pod, error) {
+	pod, err := podpatch.ApplyPod(s.Pod(r.RunID, r.Namespace), r.Patches...)
+	if err != nil {
+		return nil, fmt.Errorf("patch the pod %s: %w", s.Name, err)
+	}
+	return pod, nil
 }
 
 // CreateClaim creates a ResourceClaim that several pods may name as Shared.
