@@ -103,6 +103,8 @@ type Inventory struct {
 	Nodes []Node `yaml:"nodes" json:"nodes"`
 	// SystemNodes carry no GPUs.
 	SystemNodes []Node `yaml:"systemNodes,omitempty" json:"systemNodes,omitempty"`
+	// OtherNodes are the GPU nodes of the cluster that another site has, by names or patterns with * and ?.
+	OtherNodes []string `yaml:"otherNodes,omitempty" json:"otherNodes,omitempty"`
 	// LeftOut are the names of GPU nodes of the site that are not judged; see Without.
 	LeftOut []string `yaml:"-" json:"-"`
 	// Others are those of LeftOut that have not failed: they are judged by another gate or were

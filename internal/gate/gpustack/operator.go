@@ -79,7 +79,8 @@ func operatorVersion(d *appsv1.Deployment) string {
 // know of the policy, and calls it reconciled.
 func (g *Gate) judgeOperator(b *check.Builder, o check.Observation, deployments []operatorFigures) {
 	if len(deployments) == 0 {
-		b.Fail(o.ID, "gpu-operator in "+g.stack.Namespace, "install the GPU Operator, or name its namespace in gpustack.namespace", "has no Deployment whose pods have the label %s=%s: nothing keeps the ClusterPolicy's status up to date", operatorLabel, operatorComponent)
+		b.Fail(o.ID, "gpu-operator in "+g.stack.Namespace, "install the GPU Operator, or name its namespace in gpustack.namespace",
+			"has no Deployment whose pods have the label %s=%s: nothing keeps the ClusterPolicy's status up to date", operatorLabel, operatorComponent)
 	}
 	for _, d := range deployments {
 		suspect, remedy := "Deployment "+g.stack.Namespace+"/"+d.Name, fmt.Sprintf("kubectl -n %s describe deployment %s; read the logs of its pods", g.stack.Namespace, d.Name)
@@ -91,7 +92,9 @@ func (g *Gate) judgeOperator(b *check.Builder, o check.Observation, deployments 
 			if r.Why != "" {
 				why = "; " + r.Why
 			}
-			b.Fail(o.ID, suspect, remedy, "its rollout is not complete: %d of %d pods are of the current template, status current: %t%s; the ready pod may be of the operator's version before", r.Updated, r.Pods, r.Current, why)
+			b.Fail(o.ID, suspect, remedy,
+				"its rollout is not complete: %d of %d pods are of the current template, status current: %t%s; the ready pod may be of the operator's version before",
+				r.Updated, r.Pods, r.Current, why)
 		}
 	}
 }
