@@ -101,6 +101,11 @@ func (s *Snapshot) operatorNamespace(k names) (namespace, where string) {
 			return p.Namespace, "status.namespace of ClusterPolicy " + p.Name
 		}
 	}
+	for _, c := range s.Clusters {
+		if c.Namespace != "" {
+			return c.Namespace, "status.namespace of GPUCluster " + c.Name
+		}
+	}
 	for i := range s.DaemonSets {
 		if set := &s.DaemonSets[i]; s.owned(set) {
 			return set.Namespace, "DaemonSet " + set.Name + " of the operator"
@@ -117,10 +122,10 @@ func (s *Snapshot) operatorNamespace(k names) (namespace, where string) {
 	return "", ""
 }
 
-// owned tells that a ClusterPolicy or an NVIDIADriver controls a DaemonSet.
+// owned tells that a ClusterPolicy, a GPUCluster or an NVIDIADriver controls a DaemonSet.
 func (s *Snapshot) owned(set *appsv1.DaemonSet) bool {
 	owner := metav1.GetControllerOf(set)
-	return owner != nil && (owner.Kind == "ClusterPolicy" || owner.Kind == "NVIDIADriver")
+	return owner != nil && (owner.Kind == "ClusterPolicy" || owner.Kind == "GPUCluster" || owner.Kind == "NVIDIADriver")
 }
 
 // operand tells that a DaemonSet belongs to the GPU Operator: by its owner, or by its name in the
@@ -170,18 +175,18 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 		p.note(2, "seen: NVIDIADriver %s", strings.Join(s.Drivers, ", "))
 	}
 	plugins := s.plugins(k)
-	if len(plugins) > 0 && len(s.Policies) == 0 && s.Unread[unreadPolicies] == "" {
+	if len(plugins) > 0 && len(s.Policies)+len(s.Clusters) == 0 && s.Unread[unreadPolicies] == "" {
 		s.provided(k, p, plugins, machines)
 		return
 	}
-	if cloud, ok := provider(machines, "", nil); ok && len(plugins)+len(s.Policies) == 0 && s.Unread[unreadPolicies] == "" && s.Unread[unreadDaemonSets] == "" {
+	if cloud, ok := provider(machines, "", nil); ok && len(plugins)+len(s.Policies)+len(s.Clusters) == 0 && s.Unread[unreadPolicies] == "" && s.Unread[unreadDaemonSets] == "" {
 		p.set(2, "managedBy", seen(site.ManagedByProvider, "no ClusterPolicy, and no DaemonSet of a device plugin"))
 		p.set(2, "provider", seen(cloud.Name, "spec.providerID %s... and labels of the GPU nodes: %s", cloud.ProviderID, cloud.What))
 		s.offer(p, machines)
 		s.scheduler(p)
 		return
 	}
-	if len(plugins) > 0 && len(s.Policies) > 0 {
+	if len(plugins) > 0 && len(s.Policies)+len(s.Clusters) > 0 {
 		p.todo(2, "two programs may offer nvidia.com/gpu: the GPU Operator, and %s; remove one of them", strings.Join(plugins, ", "))
 	}
 	namespace, where := s.operatorNamespace(k)
@@ -191,10 +196,14 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 	default:
 		p.set(2, "namespace", todo("", "the namespace of the GPU Operator; %s", s.without(plugins)))
 	}
-	switch len(s.Policies) {
-	case 1:
+	switch {
+	case len(s.Policies) == 1:
 		p.set(2, "clusterPolicy", seen(s.Policies[0].Name, "the one ClusterPolicy"))
-	case 0:
+	case len(s.Policies) == 0 && len(s.Clusters) == 1:
+		p.set(2, "gpuCluster", seen(s.Clusters[0].Name, "the one GPUCluster, and no ClusterPolicy"))
+	case len(s.Policies) == 0 && len(s.Clusters) > 1:
+		p.set(2, "gpuCluster", todo("", "the GPUCluster whose state is not ignored: the operator uses one"))
+	case len(s.Policies) == 0:
 		p.set(2, "clusterPolicy", todo("", "the name of the ClusterPolicy: gate gpustack judges the GPU Operator; %s", s.without(plugins)))
 	default:
 		var names []string

@@ -217,6 +217,8 @@ type GPUStack struct {
 	Namespace string `yaml:"namespace" json:"namespace"`
 	// ClusterPolicy's name; empty with ManagedByProvider.
 	ClusterPolicy string `yaml:"clusterPolicy" json:"clusterPolicy"`
+	// GPUCluster's name, in place of the ClusterPolicy: the operator offers GPUs by DRA, from v26.7 on.
+	GPUCluster string `yaml:"gpuCluster,omitempty" json:"gpuCluster,omitempty"`
 	// Operands are the DaemonSets that must be complete on the GPU nodes. With ManagedByProvider
 	// they are patterns (path.Match), as a provider has a DaemonSet for each kind of node; none
 	// if the device plugin is a part of the node's image.

@@ -40,6 +40,18 @@ func (g *Gate) judgeDrivers(b *check.Builder, o check.Observation, f driverFigur
 	})
 }
 
+// judgeDriversOfCluster judges NVIDIADrivers next to a GPUCluster, which installs no driver: without any, the hosts have it.
+func (g *Gate) judgeDriversOfCluster(b *check.Builder, obs []check.Observation) (remark string) {
+	drivers, o, ok := check.Require[driverFigures](b, obs, kindDrivers, "", "the NVIDIADrivers", readRemedy(obs, kindDrivers))
+	if ok && len(drivers.Drivers) == 0 {
+		return "; there is no NVIDIADriver: the driver is that of the hosts"
+	}
+	if ok {
+		g.judgeDrivers(b, o, drivers)
+	}
+	return ""
+}
+
 func (g *Gate) judgeDriver(b *check.Builder, o check.Observation, d nvidiaDriver) {
 	suspect := kindNVIDIADriver + " " + d.Name
 	condition := func(kind string) policyCondition {
