@@ -121,7 +121,7 @@ func TestUnchangedReleaseIsNotUndone(t *testing.T) {
 		"another upgrade is in progress":  {common.StatusDeployed, common.StatusPendingUpgrade},
 		"another install is in progress":  {common.StatusPendingInstall},
 		"another rollback is in progress": {common.StatusSuperseded, common.StatusDeployed, common.StatusPendingRollback},
-		"there is none":                   nil,
+		"no release":                      nil,
 	} {
 		s, client := memoryHelm(t, statuses...)
 		before := statusesOf(t, s)
@@ -140,7 +140,7 @@ func TestUnchangedReleaseIsNotUndone(t *testing.T) {
 	}
 }
 
-// A release is uninstalled only if there was none of its name, and returns to the revision that was deployed.
+// A release is uninstalled only if its name did not exist before, and returns to the revision that was deployed.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -148,7 +148,7 @@ func TestUndo(t *testing.T) {
 		says   string
 		after  string
 	}{
-		"there was none":               {nil, "rolled back: uninstalled", ""},
+		"no release":                   {nil, "rolled back: uninstalled", ""},
 		"deployed":                     {[]common.Status{common.StatusDeployed}, "rolled back to revision 1", "superseded failed deployed"},
 		"the last upgrade timed out":   {[]common.Status{common.StatusDeployed, common.StatusFailed}, "rolled back to revision 1", "superseded failed failed deployed"},
 		"the first install timed out":  {[]common.Status{common.StatusFailed}, "not rolled back: none of the revisions up to 1", "failed failed"},

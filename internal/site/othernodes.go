@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// OfOtherSite reports whether a node, by its name or the host label of its series, is one of OtherNodes: ignoring case, and with
-// or without its domain.
+// OfOtherSite reports whether OtherNodes have a node, by its name or the host label of its series: ignoring case, and with or
+// without its domain.
 func (i Inventory) OfOtherSite(name string) bool {
 	return slices.ContainsFunc(i.OtherNodes, func(pattern string) bool { return matchesNode(pattern, name) })
 }

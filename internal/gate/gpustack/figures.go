@@ -166,7 +166,7 @@ type operandFigures struct {
 	Updated int    `json:"updated"`
 	// Pods are its pods.
 	Pods []operandPod `json:"pods"`
-	// Without are the nodes of the inventory that have no pod by intention, with the label that says so.
+	// Without are the nodes of the inventory that have no pod by intention, with the label that has this meaning.
 	Without map[string]string `json:"without,omitempty"`
 }
 

@@ -35,7 +35,7 @@ func reconciledBy(kind, name, state, reason string, spec map[string]any) *unstru
 }
 
 // A GPU Operator that offers GPUs by DRA has a GPUCluster in place of the ClusterPolicy: the gate failed for lack of the latter, and
-// as a provider's stack it passed without a look at the operator and its drivers.
+// as a provider's stack it passed while the operator and its drivers were not observed.
 func TestGPUCluster(t *testing.T) {
 	t.Parallel()
 	cluster := reconciledBy("GPUCluster", "gpu-cluster", "ready", "Reconciled", nil)

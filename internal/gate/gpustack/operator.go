@@ -75,8 +75,8 @@ func operatorVersion(d *appsv1.Deployment) string {
 }
 
 // judgeOperator requires that the operator runs: otherwise the policy's status is the last one that
-// it wrote. The pod that is ready must be of the current template: an operator of the version before ignores what it does not
-// know of the policy, and calls it reconciled.
+// it wrote. The pod that is ready must be of the current template: an operator of the version before ignores fields of the
+// policy that are new, and reports it as reconciled.
 func (g *Gate) judgeOperator(b *check.Builder, o check.Observation, deployments []operatorFigures) {
 	if len(deployments) == 0 {
 		b.Fail(o.ID, "gpu-operator in "+g.stack.Namespace, "install the GPU Operator, or name its namespace in gpustack.namespace",

@@ -25,7 +25,7 @@ const (
 )
 
 // without is the label by which a node has no pod of a DaemonSet by intention; empty: none. A node that lacks the label of the
-// nodeSelector is not one, since the operator may not have seen its GPUs, and neither is one that is paused for an upgrade.
+// nodeSelector must have a pod, since the operator may not have detected its GPUs, and so must a node that is paused for an upgrade.
 func without(n *corev1.Node, set *appsv1.DaemonSet) string {
 	selector := set.Spec.Template.Spec.NodeSelector
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
