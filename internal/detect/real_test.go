@@ -111,6 +111,14 @@ func TestRealObjects(t *testing.T) {
 				daemonSet("nvidia-gpu-operator", "nvidia-gpu-driver-rhcos4.18-797bd4457c", 1, "NVIDIADriver/a"),
 			}
 		}, []string{"operands: [nvidia-device-plugin-daemonset, nvidia-driver-daemonset-*]  # seen"}},
+		// MIG manager has no pods on GPUs without MIG, and the driver none on hosts with their own: gate gpustack judges them by labels.
+		"an operand on a part of the nodes": {func(s *Snapshot, n *corev1.Node) {
+			other := n.DeepCopy()
+			other.Name = "gpu-b"
+			s.Nodes = append(s.Nodes, *other)
+			s.Policies = []Policy{{Name: "cluster-policy", Namespace: "gpu-operator"}}
+			s.DaemonSets = []appsv1.DaemonSet{daemonSet("gpu-operator", "nvidia-mig-manager", 1, "ClusterPolicy/cluster-policy"), daemonSet("gpu-operator", "nvidia-dcgm-exporter", 2, "ClusterPolicy/cluster-policy")}
+		}, []string{"  # TODO: DaemonSet nvidia-mig-manager has pods on 1 of 2 GPU nodes: repair it", "operands: [nvidia-dcgm-exporter, nvidia-mig-manager]  # seen", "!DaemonSet nvidia-dcgm-exporter has"}},
 		// GPU Operator v26.7 with DRA has a GPUCluster and no ClusterPolicy.
 		"GPUCluster": {func(s *Snapshot, _ *corev1.Node) {
 			s.Policies, s.Clusters = nil, []Policy{{Name: "gpu-cluster", Namespace: "gpu-operator"}}

@@ -3,6 +3,7 @@ package detect
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -139,10 +140,10 @@ func (s *Snapshot) operand(k names, set *appsv1.DaemonSet) bool {
 		slices.ContainsFunc(k.Operands, func(name string) bool { return strings.HasPrefix(set.Name, name) })
 }
 
-// operands are the operator's DaemonSets that have pods to run; those of NVIDIADrivers, whose names have a hash, are
-// judged as such.
-func (s *Snapshot) operands(k names) []string {
-	var out []string
+// operands are the operator's DaemonSets that have pods to run, with the number of their pods; those of NVIDIADrivers, whose names
+// have a hash, are judged as such.
+func (s *Snapshot) operands(k names) map[string]int {
+	out := map[string]int{}
 	for i := range s.DaemonSets {
 		set := &s.DaemonSets[i]
 		if owner := metav1.GetControllerOf(set); owner != nil && owner.Kind == "NVIDIADriver" || !s.operand(k, set) || set.Status.DesiredNumberScheduled == 0 {
@@ -154,10 +155,19 @@ func (s *Snapshot) operands(k names) []string {
 				name = driver + "*"
 			}
 		}
-		out = append(out, name)
+		out[name] += int(set.Status.DesiredNumberScheduled)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return out
+}
+
+// partial writes a TODO for each operand that has fewer pods than there are GPU nodes: gate gpustack requires a pod on each node that
+// does not decline it by a label.
+func partial(p *page, operands map[string]int, gpuNodes int) {
+	for _, name := range slices.Sorted(maps.Keys(operands)) {
+		if n := operands[name]; n < gpuNodes {
+			p.todo(2, "DaemonSet %s has pods on %d of %d GPU nodes: repair it, or remove it from operands; keep it if the others have a label such as nvidia.com/gpu.deploy.driver=pre-installed or nvidia.com/mig.capable=false", name, n, gpuNodes)
+		}
+	}
 }
 
 // patterns explains the patterns among operands.
@@ -212,7 +222,9 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 		}
 		p.set(2, "clusterPolicy", todo("", "one of %s: the operator uses one ClusterPolicy", strings.Join(names, ", ")))
 	}
-	if operands := s.operands(k); len(operands) > 0 {
+	if counts := s.operands(k); len(counts) > 0 {
+		partial(p, counts, len(machines))
+		operands := slices.Sorted(maps.Keys(counts))
 		p.set(2, "operands", seen(operands, "DaemonSets of the operator with pods to run%s", patterns(operands)))
 	} else {
 		p.set(2, "operands", todo([]string{}, "the operator's DaemonSets that must be complete; %s", cmp.Or(s.Unread[unreadDaemonSets], "none was seen")))

@@ -57,7 +57,8 @@ func memoryHelm(t *testing.T, statuses ...common.Status) (*session, *writes) {
 	memory.SetNamespace("n")
 	cfg := &action.Configuration{Releases: storage.Init(memory), KubeClient: client, Capabilities: chartcommon.DefaultCapabilities, RESTClientGetter: settings.RESTClientGetter()}
 	for i, status := range statuses {
-		r := releasev1.Mock(&releasev1.MockReleaseOptions{Name: "r", Version: i + 1, Namespace: "n", Status: status, Chart: &chartv2.Chart{Metadata: &chartv2.Metadata{APIVersion: "v2", Name: "c", Version: "1.0.0"}}})
+		chart := &chartv2.Chart{Metadata: &chartv2.Metadata{APIVersion: "v2", Name: "c", Version: "1.0.0"}}
+		r := releasev1.Mock(&releasev1.MockReleaseOptions{Name: "r", Version: i + 1, Namespace: "n", Status: status, Chart: chart})
 		r.Hooks, r.Manifest = nil, ""
 		if err := cfg.Releases.Create(r); err != nil {
 			t.Fatal(err)
@@ -69,7 +70,8 @@ func memoryHelm(t *testing.T, statuses ...common.Status) (*session, *writes) {
 func kubeconfigOf(t *testing.T, server string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	text := "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: \"" + server + "\"}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {token: own}}]\n"
+	text := "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: \"" + server + "\"}}]\n" +
+		"contexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {token: own}}]\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

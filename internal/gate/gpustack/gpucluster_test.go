@@ -65,10 +65,14 @@ func TestGPUCluster(t *testing.T) {
 			g := New(&s, whole.hardware, Deps{})
 			var nodes []runtime.Object
 			for _, n := range g.nodes {
-				nodes = append(nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n, Labels: map[string]string{"nvidia.com/gpu.present": "true", labelDriver: driverPreInstalled}}})
+				labels := map[string]string{"nvidia.com/gpu.present": "true", labelDriver: driverPreInstalled}
+				nodes = append(nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n, Labels: labels}})
 			}
 			kinds := map[schema.GroupVersionResource]string{{Group: "nvidia.com", Version: "v1alpha1", Resource: "gpuclusters"}: "GPUClusterList", nvidiaDrivers(): "NVIDIADriverList"}
-			api := &kube.Cluster{Client: fake.NewClientset(nodes...), Dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, c.objects...)}
+			api := &kube.Cluster{
+				Client:  fake.NewClientset(nodes...),
+				Dynamic: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, c.objects...),
+			}
 			if err := g.observePolicy(t.Context(), api, m); err != nil {
 				t.Fatal(err)
 			}

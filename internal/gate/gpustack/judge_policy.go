@@ -14,7 +14,7 @@ func (g *Gate) judgePolicy(b *check.Builder, o check.Observation, p policyFigure
 	kind, name := g.stack.Policy()
 	suspect := kind + " " + name
 	if !p.Found {
-		b.Fail(o.ID, suspect, "install the GPU Operator, or name its ClusterPolicy in gpustack.clusterPolicy (in gpustack.gpuCluster the GPUCluster of an operator that offers GPUs by DRA)", "does not exist")
+		b.Fail(o.ID, suspect, "install the GPU Operator, or name its ClusterPolicy in gpustack.clusterPolicy, or its GPUCluster in gpustack.gpuCluster", "does not exist")
 		return ""
 	}
 	ready := slices.IndexFunc(p.Conditions, func(c policyCondition) bool { return c.Type == "Ready" })

@@ -22,7 +22,9 @@ func operatorDeployment(labels map[string]string, status appsv1.DeploymentStatus
 		ObjectMeta: metav1.ObjectMeta{Namespace: "gpu-operator", Name: "gpu-operator", Generation: 2, Labels: labels},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(1)), Selector: &metav1.LabelSelector{MatchLabels: pod},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pod}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "gpu-operator", Image: "nvcr.io/nvidia/gpu-operator:v25.10.0"}}}},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pod}, Spec: corev1.PodSpec{
+				Containers: []corev1.Container{{Name: "gpu-operator", Image: "nvcr.io/nvidia/gpu-operator:v25.10.0"}},
+			}},
 		},
 		Status: status,
 	}
@@ -34,7 +36,10 @@ func operatorDeployment(labels map[string]string, status appsv1.DeploymentStatus
 func TestOperatorDeployment(t *testing.T) {
 	t.Parallel()
 	chart := map[string]string{"app.kubernetes.io/component": "gpu-operator", "app.kubernetes.io/managed-by": "Helm"}
-	olm := map[string]string{"olm.deployment-spec-hash": "5yFXsy", "olm.managed": "true", "olm.owner": "gpu-operator-certified.v25.3.2", "olm.owner.kind": "ClusterServiceVersion", "olm.owner.namespace": "nvidia-gpu-operator", "operators.coreos.com/gpu-operator-certified.nvidia-gpu-operator": ""}
+	olm := map[string]string{
+		"olm.deployment-spec-hash": "5yFXsy", "olm.managed": "true", "olm.owner": "gpu-operator-certified.v25.3.2", "olm.owner.kind": "ClusterServiceVersion",
+		"olm.owner.namespace": "nvidia-gpu-operator", "operators.coreos.com/gpu-operator-certified.nvidia-gpu-operator": "",
+	}
 	running := appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1}
 	stuck := appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1, UnavailableReplicas: 1, Conditions: []appsv1.DeploymentCondition{
 		{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable"},

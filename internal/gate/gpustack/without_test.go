@@ -55,7 +55,8 @@ func placed(g *Gate, set, key string, labels map[string]map[string]string) []run
 // all, or is paused, is a defect as before.
 func TestNodesWithoutAPod(t *testing.T) {
 	t.Parallel()
-	const driver, plugin, mig = labelDriver, deployLabel + "device-plugin", labelMIGManager
+	const driver, plugin, mig, exporter = labelDriver, deployLabel + "device-plugin", labelMIGManager, deployLabel + "dcgm-exporter"
+	const driverSet, pluginSet, pattern, rhcos = "nvidia-driver-daemonset", "nvidia-device-plugin-daemonset", "nvidia-driver-daemonset-*", "nvidia-driver-daemonset-rhcos4.18"
 	on := func(node, key, value string) map[string]map[string]string {
 		return map[string]map[string]string{node: {key: value}}
 	}
@@ -74,16 +75,16 @@ func TestNodesWithoutAPod(t *testing.T) {
 		want              check.Verdict
 		says              string
 	}{
-		"everywhere":                       {"nvidia-driver-daemonset", "nvidia-driver-daemonset", driver, nil, check.Passed, ""},
-		"a driver of the host":             {"nvidia-driver-daemonset", "nvidia-driver-daemonset", driver, on("gpu-03", driver, "pre-installed"), check.Passed, "has no pod on gpu-03, by the label nvidia.com/gpu.deploy.driver=pre-installed"},
-		"a driver of the host, pattern":    {"nvidia-driver-daemonset-*", "nvidia-driver-daemonset-rhcos4.18", driver, on("gpu-03", driver, "pre-installed"), check.Passed, "has no pod on gpu-03, by the label"},
-		"a driver of every host":           {"nvidia-driver-daemonset", "nvidia-driver-daemonset", driver, everywhere(g, map[string]string{driver: "pre-installed"}), check.Passed, "has no pod on gpu-01, gpu-02, gpu-03, gpu-04"},
-		"another DaemonSet, pre-installed": {"nvidia-device-plugin-daemonset", "nvidia-device-plugin-daemonset", plugin, on("gpu-03", plugin, "pre-installed"), check.Failed, "gpu-03 has no pod of DaemonSet"},
-		"turned off":                       {"nvidia-dcgm-exporter", "nvidia-dcgm-exporter", deployLabel + "dcgm-exporter", on("gpu-02", deployLabel+"dcgm-exporter", "false"), check.Passed, "has no pod on gpu-02, by the label nvidia.com/gpu.deploy.dcgm-exporter=false"},
-		"paused for an upgrade":            {"nvidia-device-plugin-daemonset", "nvidia-device-plugin-daemonset", plugin, on("gpu-02", plugin, "paused-for-driver-upgrade"), check.Failed, "gpu-02 has no pod of DaemonSet"},
-		"not labelled":                     {"nvidia-device-plugin-daemonset", "nvidia-device-plugin-daemonset", plugin, on("gpu-02", plugin, ""), check.Failed, "gpu-02 has no pod of DaemonSet"},
-		"not labelled, pattern":            {"nvidia-driver-daemonset-*", "nvidia-driver-daemonset-rhcos4.18", driver, on("gpu-02", driver, ""), check.Failed, "gpu-02 has no pod of DaemonSet"},
-		"no node is labelled":              {"nvidia-device-plugin-daemonset", "nvidia-device-plugin-daemonset", plugin, everywhere(g, map[string]string{plugin: ""}), check.Failed, "has no pod on any of the inventory's 4 nodes"},
+		"everywhere":                       {driverSet, driverSet, driver, nil, check.Passed, ""},
+		"a driver of the host":             {driverSet, driverSet, driver, on("gpu-03", driver, "pre-installed"), check.Passed, "has no pod on gpu-03, by the label nvidia.com/gpu.deploy.driver=pre-installed"},
+		"a driver of the host, pattern":    {pattern, rhcos, driver, on("gpu-03", driver, "pre-installed"), check.Passed, "has no pod on gpu-03, by the label"},
+		"a driver of every host":           {driverSet, driverSet, driver, everywhere(g, map[string]string{driver: "pre-installed"}), check.Passed, "has no pod on gpu-01, gpu-02, gpu-03, gpu-04"},
+		"another DaemonSet, pre-installed": {pluginSet, pluginSet, plugin, on("gpu-03", plugin, "pre-installed"), check.Failed, "gpu-03 has no pod of DaemonSet"},
+		"turned off":                       {"nvidia-dcgm-exporter", "nvidia-dcgm-exporter", exporter, on("gpu-02", exporter, "false"), check.Passed, "has no pod on gpu-02, by the label nvidia.com/gpu.deploy.dcgm-exporter=false"},
+		"paused for an upgrade":            {pluginSet, pluginSet, plugin, on("gpu-02", plugin, "paused-for-driver-upgrade"), check.Failed, "gpu-02 has no pod of DaemonSet"},
+		"not labelled":                     {pluginSet, pluginSet, plugin, on("gpu-02", plugin, ""), check.Failed, "gpu-02 has no pod of DaemonSet"},
+		"not labelled, pattern":            {pattern, rhcos, driver, on("gpu-02", driver, ""), check.Failed, "gpu-02 has no pod of DaemonSet"},
+		"no node is labelled":              {pluginSet, pluginSet, plugin, everywhere(g, map[string]string{plugin: ""}), check.Failed, "has no pod on any of the inventory's 4 nodes"},
 		"GPUs without MIG":                 {"nvidia-mig-manager", "nvidia-mig-manager", mig, everywhere(g, incapable), check.Passed, "by the label nvidia.com/mig.capable=false"},
 		"GPUs with MIG, not labelled":      {"nvidia-mig-manager", "nvidia-mig-manager", mig, on("gpu-01", mig, ""), check.Failed, "gpu-01 has no pod of DaemonSet"},
 		"another selector":                 {"other", "other", "example.com/pool", on("gpu-01", "example.com/pool", "false"), check.Failed, "gpu-01 has no pod of DaemonSet"},
