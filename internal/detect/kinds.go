@@ -104,7 +104,7 @@ func (a kinds) demand(of func(profile.Node) profile.Figure) (nodes int, sum floa
 // sites writes a TODO for each kind of nodes that is not part of this site.
 func (a kinds) sites(p *page) {
 	for _, k := range a.apart {
-		p.todo(0, "move %s (%s) from inventory.nodes to a site of their own: %s", strings.Join(nodeNames(k.machines), ", "), k.group, k.apart)
+		p.todo(0, "move %s (%s) from inventory.nodes to a site of their own, and name them in inventory.otherNodes: %s", strings.Join(nodeNames(k.machines), ", "), k.group, k.apart)
 	}
 }
 

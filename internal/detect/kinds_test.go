@@ -106,7 +106,7 @@ func TestOneProductWithTwoNumbersOfGPUs(t *testing.T) {
 			"\ngroups:\n  - name: h100-80gb-hbm3-x4  # default: ", `    profile: ""  # TODO: the path of a profile file: no profile ships for 4 x ` + product + " a node", "    nodes: [other]  # seen: 1 node with 4 x " + product + "\n",
 			"    - {name: other, address: 10.0.7.7:22}  # seen: 4 x " + product + " (nvidia.com/gpu in status.capacity)\n",
 		}, []string{"most nodes have"}},
-		"without adapters": {"p5.4xlarge", "", "1", []string{"\n# TODO: move other (1 node with 1 x " + product + ") from inventory.nodes to a site of their own: "}, []string{"groups:", "most nodes have"}},
+		"without adapters": {"p5.4xlarge", "", "1", []string{"\n# TODO: move other (1 node with 1 x " + product + ") from inventory.nodes to a site of their own, and name them in inventory.otherNodes: "}, []string{"groups:", "most nodes have"}},
 		"a lost GPU": {"p5.48xlarge", "32", "7", []string{
 			"    - {name: other, address: 10.0.7.7:22}  # seen: 7 x " + product + " (nvidia.com/gpu in status.capacity); most nodes have 8\n",
 		}, []string{"groups:", "TODO: move"}},
@@ -149,7 +149,7 @@ func TestNodesOfAnotherSite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := write(t, withNode(t, tt.product, tt.instance, tt.adapters))
-			want := "\n# TODO: move other (1 node with 8 x " + tt.product + ") from inventory.nodes to a site of their own: " + tt.want + "\nprofile: h100-sxm-efa-p5  # seen: "
+			want := "\n# TODO: move other (1 node with 8 x " + tt.product + ") from inventory.nodes to a site of their own, and name them in inventory.otherNodes: " + tt.want + "\nprofile: h100-sxm-efa-p5  # seen: "
 			if !strings.Contains(file, want) || strings.Contains(file, "groups:") || !strings.Contains(file, "    - {name: other, ") {
 				t.Errorf("the file lacks %q:\n%s", want, file)
 			}

@@ -32,6 +32,7 @@ func Read(ctx context.Context, cluster *kube.Cluster, progress func(what string)
 		{unreadVersion, s.readVersion},
 		{unreadSlices, s.readSlices},
 		{unreadPolicies, s.readPolicies},
+		{unreadClusters, s.readClusters},
 		{unreadDrivers, s.readDrivers},
 		{unreadDaemonSets, s.readDaemonSets},
 		{unreadServices, s.readServices},
@@ -90,11 +91,22 @@ const dranet = "dra.net"
 
 func (s *Snapshot) readPolicies(ctx context.Context, cluster *kube.Cluster) error {
 	items, err := listCustom(ctx, cluster, schema.GroupVersionResource{Group: "nvidia.com", Version: "v1", Resource: "clusterpolicies"})
+	s.Policies = policiesOf(items)
+	return err
+}
+
+func (s *Snapshot) readClusters(ctx context.Context, cluster *kube.Cluster) error {
+	items, err := listCustom(ctx, cluster, schema.GroupVersionResource{Group: "nvidia.com", Version: "v1alpha1", Resource: "gpuclusters"})
+	s.Clusters = policiesOf(items)
+	return err
+}
+
+func policiesOf(items []unstructured.Unstructured) (out []Policy) {
 	for _, o := range items {
 		namespace, _, _ := unstructured.NestedString(o.Object, "status", "namespace") // absent or no string: not known
-		s.Policies = append(s.Policies, Policy{Name: o.GetName(), Namespace: namespace, UID: string(o.GetUID())})
+		out = append(out, Policy{Name: o.GetName(), Namespace: namespace, UID: string(o.GetUID())})
 	}
-	return err
+	return out
 }
 
 func (s *Snapshot) readDrivers(ctx context.Context, cluster *kube.Cluster) error {

@@ -111,6 +111,19 @@ func TestRealObjects(t *testing.T) {
 				daemonSet("nvidia-gpu-operator", "nvidia-gpu-driver-rhcos4.18-797bd4457c", 1, "NVIDIADriver/a"),
 			}
 		}, []string{"operands: [nvidia-device-plugin-daemonset, nvidia-driver-daemonset-*]  # seen"}},
+		// MIG manager has no pods on GPUs without MIG, and the driver none on hosts with their own: gate gpustack judges them by labels.
+		"an operand on a part of the nodes": {func(s *Snapshot, n *corev1.Node) {
+			other := n.DeepCopy()
+			other.Name = "gpu-b"
+			s.Nodes = append(s.Nodes, *other)
+			s.Policies = []Policy{{Name: "cluster-policy", Namespace: "gpu-operator"}}
+			s.DaemonSets = []appsv1.DaemonSet{daemonSet("gpu-operator", "nvidia-mig-manager", 1, "ClusterPolicy/cluster-policy"), daemonSet("gpu-operator", "nvidia-dcgm-exporter", 2, "ClusterPolicy/cluster-policy")}
+		}, []string{"  # TODO: DaemonSet nvidia-mig-manager has pods on 1 of 2 GPU nodes: repair it", "operands: [nvidia-dcgm-exporter, nvidia-mig-manager]  # seen", "!DaemonSet nvidia-dcgm-exporter has"}},
+		// GPU Operator v26.7 with DRA has a GPUCluster and no ClusterPolicy.
+		"GPUCluster": {func(s *Snapshot, _ *corev1.Node) {
+			s.Policies, s.Clusters = nil, []Policy{{Name: "gpu-cluster", Namespace: "gpu-operator"}}
+			s.DaemonSets = []appsv1.DaemonSet{daemonSet("gpu-operator", "nvidia-dra-driver-kubelet-plugin", 1, "GPUCluster/gpu-cluster")}
+		}, []string{"namespace: gpu-operator  # seen: status.namespace of GPUCluster gpu-cluster", "gpuCluster: gpu-cluster  # seen", "operands: [nvidia-dra-driver-kubelet-plugin]  # seen", "!clusterPolicy:", "!managedBy:"}},
 		// The chart prometheus-community/prometheus: the API has port 80 of its Service; its other Services begin alike.
 		"Prometheus without its operator": {func(s *Snapshot, _ *corev1.Node) {
 			s.Services = []corev1.Service{service("prometheus-server", "prometheus", 80, 9090), service("prometheus-kube-state-metrics", "kube-state-metrics", 8080, 8080), service("prometheus-alertmanager", "alertmanager", 9093, 9093)}

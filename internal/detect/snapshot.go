@@ -20,6 +20,7 @@ type Snapshot struct {
 	Slices     []inventory.Slice
 	RDMA       []RDMADevice
 	Policies   []Policy
+	Clusters   []Policy // GPUCluster objects
 	Drivers    []string // NVIDIADriver objects
 	DaemonSets []appsv1.DaemonSet
 	Services   []corev1.Service
@@ -40,6 +41,7 @@ const (
 	unreadVersion    = "version"
 	unreadSlices     = "resourceslices"
 	unreadPolicies   = "clusterpolicies"
+	unreadClusters   = "gpuclusters"
 	unreadDrivers    = "nvidiadrivers"
 	unreadDaemonSets = "daemonsets"
 	unreadServices   = "services"
@@ -49,7 +51,7 @@ const (
 	unreadReceivers  = "receivers"
 )
 
-// Policy is a ClusterPolicy.
+// Policy is a ClusterPolicy or a GPUCluster.
 type Policy struct {
 	Name string
 	// Namespace of the operator, from the status.

@@ -3,6 +3,7 @@ package detect
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,6 +102,11 @@ func (s *Snapshot) operatorNamespace(k names) (namespace, where string) {
 			return p.Namespace, "status.namespace of ClusterPolicy " + p.Name
 		}
 	}
+	for _, c := range s.Clusters {
+		if c.Namespace != "" {
+			return c.Namespace, "status.namespace of GPUCluster " + c.Name
+		}
+	}
 	for i := range s.DaemonSets {
 		if set := &s.DaemonSets[i]; s.owned(set) {
 			return set.Namespace, "DaemonSet " + set.Name + " of the operator"
@@ -117,10 +123,10 @@ func (s *Snapshot) operatorNamespace(k names) (namespace, where string) {
 	return "", ""
 }
 
-// owned tells that a ClusterPolicy or an NVIDIADriver controls a DaemonSet.
+// owned tells that a ClusterPolicy, a GPUCluster or an NVIDIADriver controls a DaemonSet.
 func (s *Snapshot) owned(set *appsv1.DaemonSet) bool {
 	owner := metav1.GetControllerOf(set)
-	return owner != nil && (owner.Kind == "ClusterPolicy" || owner.Kind == "NVIDIADriver")
+	return owner != nil && (owner.Kind == "ClusterPolicy" || owner.Kind == "GPUCluster" || owner.Kind == "NVIDIADriver")
 }
 
 // operand tells that a DaemonSet belongs to the GPU Operator: by its owner, or by its name in the
@@ -134,10 +140,10 @@ func (s *Snapshot) operand(k names, set *appsv1.DaemonSet) bool {
 		slices.ContainsFunc(k.Operands, func(name string) bool { return strings.HasPrefix(set.Name, name) })
 }
 
-// operands are the operator's DaemonSets that have pods to run; those of NVIDIADrivers, whose names have a hash, are
-// judged as such.
-func (s *Snapshot) operands(k names) []string {
-	var out []string
+// operands are the operator's DaemonSets that have pods to run, with the number of their pods; those of NVIDIADrivers, whose names
+// have a hash, are judged as such.
+func (s *Snapshot) operands(k names) map[string]int {
+	out := map[string]int{}
 	for i := range s.DaemonSets {
 		set := &s.DaemonSets[i]
 		if owner := metav1.GetControllerOf(set); owner != nil && owner.Kind == "NVIDIADriver" || !s.operand(k, set) || set.Status.DesiredNumberScheduled == 0 {
@@ -149,10 +155,19 @@ func (s *Snapshot) operands(k names) []string {
 				name = driver + "*"
 			}
 		}
-		out = append(out, name)
+		out[name] += int(set.Status.DesiredNumberScheduled)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return out
+}
+
+// partial writes a TODO for each operand that has fewer pods than there are GPU nodes: gate gpustack requires a pod on each node that
+// does not decline it by a label.
+func partial(p *page, operands map[string]int, gpuNodes int) {
+	for _, name := range slices.Sorted(maps.Keys(operands)) {
+		if n := operands[name]; n < gpuNodes {
+			p.todo(2, "DaemonSet %s has pods on %d of %d GPU nodes: repair it, or remove it from operands; keep it if the others have a label such as nvidia.com/gpu.deploy.driver=pre-installed or nvidia.com/mig.capable=false", name, n, gpuNodes)
+		}
+	}
 }
 
 // patterns explains the patterns among operands.
@@ -170,18 +185,18 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 		p.note(2, "seen: NVIDIADriver %s", strings.Join(s.Drivers, ", "))
 	}
 	plugins := s.plugins(k)
-	if len(plugins) > 0 && len(s.Policies) == 0 && s.Unread[unreadPolicies] == "" {
+	if len(plugins) > 0 && len(s.Policies)+len(s.Clusters) == 0 && s.Unread[unreadPolicies] == "" {
 		s.provided(k, p, plugins, machines)
 		return
 	}
-	if cloud, ok := provider(machines, "", nil); ok && len(plugins)+len(s.Policies) == 0 && s.Unread[unreadPolicies] == "" && s.Unread[unreadDaemonSets] == "" {
+	if cloud, ok := provider(machines, "", nil); ok && len(plugins)+len(s.Policies)+len(s.Clusters) == 0 && s.Unread[unreadPolicies] == "" && s.Unread[unreadDaemonSets] == "" {
 		p.set(2, "managedBy", seen(site.ManagedByProvider, "no ClusterPolicy, and no DaemonSet of a device plugin"))
 		p.set(2, "provider", seen(cloud.Name, "spec.providerID %s... and labels of the GPU nodes: %s", cloud.ProviderID, cloud.What))
 		s.offer(p, machines)
 		s.scheduler(p)
 		return
 	}
-	if len(plugins) > 0 && len(s.Policies) > 0 {
+	if len(plugins) > 0 && len(s.Policies)+len(s.Clusters) > 0 {
 		p.todo(2, "two programs may offer nvidia.com/gpu: the GPU Operator, and %s; remove one of them", strings.Join(plugins, ", "))
 	}
 	namespace, where := s.operatorNamespace(k)
@@ -191,10 +206,14 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 	default:
 		p.set(2, "namespace", todo("", "the namespace of the GPU Operator; %s", s.without(plugins)))
 	}
-	switch len(s.Policies) {
-	case 1:
+	switch {
+	case len(s.Policies) == 1:
 		p.set(2, "clusterPolicy", seen(s.Policies[0].Name, "the one ClusterPolicy"))
-	case 0:
+	case len(s.Policies) == 0 && len(s.Clusters) == 1:
+		p.set(2, "gpuCluster", seen(s.Clusters[0].Name, "the one GPUCluster, and no ClusterPolicy"))
+	case len(s.Policies) == 0 && len(s.Clusters) > 1:
+		p.set(2, "gpuCluster", todo("", "the GPUCluster whose state is not ignored: the operator uses one"))
+	case len(s.Policies) == 0:
 		p.set(2, "clusterPolicy", todo("", "the name of the ClusterPolicy: gate gpustack judges the GPU Operator; %s", s.without(plugins)))
 	default:
 		var names []string
@@ -203,7 +222,9 @@ func (s *Snapshot) gpustack(k names, p *page, machines []machine) {
 		}
 		p.set(2, "clusterPolicy", todo("", "one of %s: the operator uses one ClusterPolicy", strings.Join(names, ", ")))
 	}
-	if operands := s.operands(k); len(operands) > 0 {
+	if counts := s.operands(k); len(counts) > 0 {
+		partial(p, counts, len(machines))
+		operands := slices.Sorted(maps.Keys(counts))
 		p.set(2, "operands", seen(operands, "DaemonSets of the operator with pods to run%s", patterns(operands)))
 	} else {
 		p.set(2, "operands", todo([]string{}, "the operator's DaemonSets that must be complete; %s", cmp.Or(s.Unread[unreadDaemonSets], "none was seen")))

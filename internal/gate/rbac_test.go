@@ -164,6 +164,18 @@ func TestRBACIsWhatTheGatesDo(t *testing.T) {
 	}
 }
 
+// A GPUCluster is read only where the GPUs are offered by DRA.
+func TestGPUClusterMayBeRead(t *testing.T) {
+	t.Parallel()
+	s := served(t)
+	for class, want := range map[string]bool{"": false, site.DRADeviceClass: true} {
+		s.GPUStack.DeviceClass = class
+		if got := rbac(t, s, gate.Allowed{Gates: site.Gates()}).allows("", "get nvidia.com/gpuclusters", "x"); got != want {
+			t.Errorf("DeviceClass %q: %t", class, got)
+		}
+	}
+}
+
 // A site whose hosts have their tools needs no permission in the cluster for them.
 func TestExecIsAllowedOnlyWhereItIsUsed(t *testing.T) {
 	t.Parallel()

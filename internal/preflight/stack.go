@@ -54,7 +54,7 @@ type stackFacts struct {
 func observeStack(ctx context.Context, c *kube.Cluster, s site.GPUStack) stackFacts {
 	var f stackFacts
 	if !s.Provided() {
-		_, f.policyErr = c.Dynamic.Resource(gpustack.ClusterPolicies()).Get(ctx, s.ClusterPolicy, metav1.GetOptions{})
+		_, f.policyErr = gpustack.Policy(ctx, c, s)
 	} else if len(s.Operands) == 0 {
 		return f
 	}
@@ -70,7 +70,8 @@ func observeStack(ctx context.Context, c *kube.Cluster, s site.GPUStack) stackFa
 }
 
 func judgeStack(f stackFacts, s site.GPUStack) []Line {
-	what, remedy, policy := "GPU Operator", "install the GPU Operator, or correct gpustack in the site file", "ClusterPolicy "+s.ClusterPolicy
+	kind, name := s.Policy()
+	what, remedy, policy := "GPU Operator", "install the GPU Operator, or correct gpustack in the site file", kind+" "+name
 	if s.Provided() {
 		what, remedy, policy = "device plugin", "turn the provider's GPU driver on, or correct gpustack in the site file", "the provider"
 	}

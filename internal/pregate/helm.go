@@ -16,6 +16,8 @@ import (
 	"helm.sh/helm/v4/pkg/cli"
 	"helm.sh/helm/v4/pkg/kube"
 	"helm.sh/helm/v4/pkg/registry"
+	"helm.sh/helm/v4/pkg/release/common"
+	releasev1 "helm.sh/helm/v4/pkg/release/v1"
 	"helm.sh/helm/v4/pkg/storage/driver"
 
 	"github.com/firstlight/firstlight/internal/plan"
@@ -67,7 +69,7 @@ func (r *release) repository() string {
 func (r *release) Run(ctx context.Context, out io.Writer, progress func(string)) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*r.timeout) // hooks, objects, undoing
 	defer cancel()
-	settings := cli.New()
+	settings := settingsOf(r.spec.Namespace)
 	if r.kubeconfig != nil {
 		path, name, err := r.kubeconfig(ctx)
 		if err != nil {
@@ -75,7 +77,6 @@ func (r *release) Run(ctx context.Context, out io.Writer, progress func(string))
 		}
 		settings.KubeConfig, settings.KubeContext = path, name
 	}
-	settings.SetNamespace(r.spec.Namespace)
 	cfg := action.NewConfiguration(action.ConfigurationSetLogger(slog.NewTextHandler(out, nil)))
 	if err := cfg.Init(settings.RESTClientGetter(), r.spec.Namespace, "secret"); err != nil {
 		return 1, fmt.Errorf("prepare helm: %w", err)
@@ -108,6 +109,17 @@ type session struct {
 	out      io.Writer
 	progress func(string)
 	wait     []kube.WaitOption
+	// made is the revision that this run has created; nil: it has not changed the release.
+	made *releasev1.Release
+}
+
+// settingsOf are Helm's without those of the environment that choose a server or a user: the cluster is the one that the gate judges.
+func settingsOf(namespace string) *cli.EnvSettings {
+	s := cli.New()
+	s.KubeContext, s.KubeAPIServer, s.KubeTLSServerName, s.KubeCaFile, s.KubeInsecureSkipTLSVerify = "", "", "", "", false
+	s.KubeToken, s.KubeAsUser, s.KubeAsGroups = "", "", nil
+	s.SetNamespace(namespace)
+	return s
 }
 
 // oneLine joins the lines of an error: the last line of a preparation's output is its result.
@@ -121,6 +133,9 @@ func (r *release) apply(ctx context.Context, s *session) error {
 	if err != nil {
 		return fmt.Errorf("look up release %s: %w", r.spec.Release, err)
 	}
+	if before.status.IsPending() {
+		return fmt.Errorf("revision %d of release %s is %s: wait for the other Helm operation; if it was killed, return to an earlier revision (helm rollback)", before.last, r.spec.Release, before.status)
+	}
 	if r.spec.NoWait {
 		err = r.change(ctx, s, before)
 	} else {
@@ -129,13 +144,17 @@ func (r *release) apply(ctx context.Context, s *session) error {
 	if err == nil || r.spec.KeepFailed {
 		return err
 	}
+	mine, readErr := s.latest(r.spec.Release)
+	if readErr != nil {
+		return errors.Join(err, fmt.Errorf("the release could not be rolled back: %w", readErr))
+	}
+	if !mine {
+		return fmt.Errorf("%w (the release was not changed)", err)
+	}
 	err = errors.Join(err, unready(ctx, s.Configuration, r.spec.Release))
-	done, undoErr := r.undo(s.Configuration, before)
+	done, undoErr := r.undo(s, before)
 	if undoErr != nil {
 		return errors.Join(err, fmt.Errorf("the release could not be rolled back: %w", undoErr))
-	}
-	if done == "" {
-		return err
 	}
 	return fmt.Errorf("%w (%s)", err, done)
 }
@@ -223,7 +242,9 @@ func (r *release) install(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if _, err := install.RunWithContext(ctx, c, s.values); err != nil {
+	made, err := install.RunWithContext(ctx, c, s.values)
+	s.made, _ = made.(*releasev1.Release)
+	if err != nil {
 		return fmt.Errorf("install release %s: %w", r.spec.Release, err)
 	}
 	return nil
@@ -231,13 +252,15 @@ func (r *release) install(ctx context.Context, s *session) error {
 
 func (r *release) upgrade(ctx context.Context, s *session) error {
 	upgrade := action.NewUpgrade(s.Configuration)
-	upgrade.Namespace = r.spec.Namespace
+	upgrade.Namespace, upgrade.MaxHistory = r.spec.Namespace, s.settings.MaxHistory
 	upgrade.Timeout, upgrade.WaitStrategy, upgrade.WaitOptions = r.timeout, r.wait(), s.wait
 	c, err := r.load(ctx, &upgrade.ChartPathOptions, s)
 	if err != nil {
 		return err
 	}
-	if _, err := upgrade.RunWithContext(ctx, r.spec.Release, c, s.values); err != nil {
+	made, err := upgrade.RunWithContext(ctx, r.spec.Release, c, s.values)
+	s.made, _ = made.(*releasev1.Release)
+	if err != nil {
 		return fmt.Errorf("upgrade release %s: %w", r.spec.Release, err)
 	}
 	return nil
@@ -256,11 +279,16 @@ type state struct {
 	exists bool
 	// revision is the last deployed one; 0: none.
 	revision int
+	// last is the last revision, in whatever status.
+	last   int
+	status common.Status
 }
 
 func deployed(cfg *action.Configuration, name string) (state, error) {
-	history := action.NewHistory(cfg)
-	_, err := history.Run(name)
+	if err := cfg.KubeClient.IsReachable(); err != nil {
+		return state{}, err
+	}
+	now, err := last(cfg, name)
 	if errors.Is(err, driver.ErrReleaseNotFound) {
 		return state{}, nil
 	}
@@ -268,5 +296,5 @@ func deployed(cfg *action.Configuration, name string) (state, error) {
 		return state{}, err
 	}
 	revision, err := deployedRevision(cfg, name)
-	return state{exists: true, revision: revision}, err
+	return state{exists: true, revision: revision, last: now.Version, status: now.Info.Status}, err
 }

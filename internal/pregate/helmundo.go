@@ -33,22 +33,31 @@ func deployedRevision(cfg *action.Configuration, name string) (int, error) {
 	return r.Version, nil
 }
 
-// undo returns the cluster to the state before a failed change, and says how; empty: nothing had
-// changed.
-func (r *release) undo(cfg *action.Configuration, before state) (string, error) {
-	now, err := last(cfg, r.spec.Release)
+// latest reports whether the last revision of a release is the one that this run has created. Another program may have
+// created one of the same number; the time of a revision does not change.
+func (s *session) latest(name string) (bool, error) {
+	if s.made == nil {
+		return false, nil
+	}
+	now, err := last(s.Configuration, name)
 	if errors.Is(err, driver.ErrReleaseNotFound) {
-		return "", nil
+		return false, nil
 	}
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	if before.revision > 0 && now.Version == before.revision {
-		return "", nil
+	return now.Version == s.made.Version && now.Info.LastDeployed.Equal(s.made.Info.LastDeployed), nil
+}
+
+// undo returns the cluster to the state before this run's revision, and says how. It uninstalls only what did not exist.
+func (r *release) undo(s *session, before state) (string, error) {
+	cfg := s.Configuration
+	if before.exists && before.revision == 0 {
+		return fmt.Sprintf("not rolled back: none of the revisions up to %d, the last before this run, is deployed", before.last), nil
 	}
-	if before.revision > 0 {
+	if before.exists {
 		rollback := action.NewRollback(cfg)
-		rollback.Version, rollback.Timeout, rollback.WaitStrategy = before.revision, r.timeout, r.wait()
+		rollback.Version, rollback.Timeout, rollback.WaitStrategy, rollback.MaxHistory = before.revision, r.timeout, r.wait(), s.settings.MaxHistory
 		if err := rollback.Run(r.spec.Release); err != nil {
 			return "", fmt.Errorf("roll back to revision %d: %w", before.revision, err)
 		}

@@ -116,7 +116,7 @@ func (v *validator) groups(s *Site, p *profile.Profile) {
 			loaded[g.Profile] = g.Figures
 		}
 		if p != nil && !g.Figures.SameFabric(p) {
-			v.add(path+".profile", "%s has another fabric than the site's profile %s: gate fabric judges one fabric, so declare these nodes as a site of their own", g.Profile, s.Profile)
+			v.add(path+".profile", "%s has another fabric than the site's profile %s: gate fabric judges one fabric, so declare these nodes as a site of their own, and name them in inventory.otherNodes of this one", g.Profile, s.Profile)
 		}
 	}
 	if n := len(s.Inventory.Nodes); len(s.Groups) > 0 && n > 0 && len(nodes) >= n {

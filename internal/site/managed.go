@@ -15,6 +15,14 @@ const (
 // Provided reports whether the provider installs driver and device plugin.
 func (g GPUStack) Provided() bool { return g.ManagedBy == ManagedByProvider }
 
+// Policy is the kind and name of the object by which the GPU Operator installs its stack.
+func (g GPUStack) Policy() (kind, name string) {
+	if g.GPUCluster != "" {
+		return "GPUCluster", g.GPUCluster
+	}
+	return "ClusterPolicy", g.ClusterPolicy
+}
+
 // Names reports whether an entry of Operands, a name or a pattern, names a DaemonSet.
 func (g GPUStack) Names(operand, set string) bool {
 	ok, err := path.Match(operand, set)
@@ -28,6 +36,9 @@ func IsPattern(operand string) bool { return strings.ContainsAny(operand, "*?[")
 func (v *validator) provided(g *GPUStack) {
 	if g.ClusterPolicy != "" {
 		v.add("gpustack.clusterPolicy", "is the GPU Operator's: remove it, or managedBy: %s", ManagedByProvider)
+	}
+	if g.GPUCluster != "" {
+		v.add("gpustack.gpuCluster", "is the GPU Operator's: remove it, or managedBy: %s", ManagedByProvider)
 	}
 	if len(g.Operands) > 0 {
 		v.require("gpustack.namespace", g.Namespace, "kube-system")

@@ -64,9 +64,12 @@ func TestManagedByProvider(t *testing.T) {
 		"managedBy: provider, provider: eks, operands: []":                                          "must name the device plugin's DaemonSets with provider eks",
 		"managedBy: provider, provider: aks-managed, namespace: kube-system, operands: [a]":         "must be empty with provider aks-managed",
 		"provider: gke, namespace: kube-system, operands: [a], clusterPolicy: cluster-policy":       "gpustack.provider: is of a cloud",
-		"managedBy: gke":                        "gpustack.managedBy",
-		"managedBy: gpu-operator":               "gpustack.clusterPolicy",
-		"namespace: kube-system, operands: [a]": "gpustack.clusterPolicy",
+		"managedBy: gke": "gpustack.managedBy",
+		"managedBy: provider, operands: [], gpuCluster: gpu-cluster":                                "gpustack.gpuCluster: is the GPU Operator's",
+		"namespace: a, operands: [a], clusterPolicy: a, gpuCluster: b, deviceClass: gpu.nvidia.com": "gpustack.gpuCluster: contradicts clusterPolicy",
+		"namespace: a, operands: [a], gpuCluster: b":                                                "gpustack.deviceClass: is missing",
+		"managedBy: gpu-operator":                                                                   "gpustack.clusterPolicy",
+		"namespace: kube-system, operands: [a]":                                                     "gpustack.clusterPolicy",
 	} {
 		s, err := site.Parse("s.yaml", []byte(strings.Replace(before, "  gpuTools: auto", "  # gpuTools", 1)+"\ngpustack: {"+keys+"}\n\n"+after))
 		switch {
@@ -77,6 +80,14 @@ func TestManagedByProvider(t *testing.T) {
 		case says != "" && (err == nil || !strings.Contains(err.Error(), says)):
 			t.Errorf("%s: %v, want %q", keys, err, says)
 		}
+	}
+	operated := "\ngpustack: {gangScheduler: auto, namespace: gpu-operator, operands: [a], gpuCluster: gpu-cluster, deviceClass: gpu.nvidia.com}\n\n"
+	s, err := site.Parse("s.yaml", []byte(before+operated+after))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind, name := s.GPUStack.Policy(); kind != "GPUCluster" || name != "gpu-cluster" {
+		t.Errorf("%s %s", kind, name)
 	}
 	for _, tools := range []string{"pod", "auto"} {
 		_, err := site.Parse("s.yaml", []byte(strings.Replace(before, "  gpuTools: auto", "  gpuTools: "+tools, 1)+"\ngpustack: {managedBy: provider, operands: []}\n\n"+after))

@@ -113,6 +113,8 @@ type Inventory struct {
 	Nodes []Node `yaml:"nodes" json:"nodes"`
 	// SystemNodes carry no GPUs.
 	SystemNodes []Node `yaml:"systemNodes,omitempty" json:"systemNodes,omitempty"`
+	// OtherNodes are the GPU nodes of the cluster that another site has, by names or patterns with * and ?.
+	OtherNodes []string `yaml:"otherNodes,omitempty" json:"otherNodes,omitempty"`
 	// LeftOut are the names of GPU nodes of the site that are not judged; see Without.
 	LeftOut []string `yaml:"-" json:"-"`
 	// Others are those of LeftOut that have not failed: they are judged by another gate or were
@@ -225,6 +227,8 @@ type GPUStack struct {
 	Namespace string `yaml:"namespace" json:"namespace"`
 	// ClusterPolicy's name; empty with ManagedByProvider.
 	ClusterPolicy string `yaml:"clusterPolicy" json:"clusterPolicy"`
+	// GPUCluster's name, in place of the ClusterPolicy: the operator offers GPUs by DRA, from v26.7 on.
+	GPUCluster string `yaml:"gpuCluster,omitempty" json:"gpuCluster,omitempty"`
 	// Operands are the DaemonSets that must be complete on the GPU nodes. With ManagedByProvider
 	// they are patterns (path.Match), as a provider has a DaemonSet for each kind of node; none
 	// if the device plugin is a part of the node's image.

@@ -265,6 +265,7 @@ func (v *validator) inventory(inv *Inventory) {
 	for i, n := range inv.SystemNodes {
 		check(fmt.Sprintf("inventory.systemNodes.%d", i), n)
 	}
+	v.otherNodes(inv)
 }
 
 // Problem is the first invalid key of a node, with the problem; empty for a valid node.

@@ -224,7 +224,14 @@ func (v *validator) gpustack(g *GPUStack) {
 		v.provided(g)
 	} else {
 		v.require("gpustack.namespace", g.Namespace, "gpu-operator")
-		v.require("gpustack.clusterPolicy", g.ClusterPolicy, "cluster-policy")
+		switch {
+		case g.GPUCluster == "":
+			v.require("gpustack.clusterPolicy", g.ClusterPolicy, "cluster-policy")
+		case g.ClusterPolicy != "":
+			v.add("gpustack.gpuCluster", "contradicts clusterPolicy: the operator reconciles no GPUCluster where there is a ClusterPolicy; remove one of them")
+		case g.DeviceClass == "":
+			v.add("gpustack.deviceClass", "is missing: a GPUCluster offers GPUs by DRA, for example %s", DRADeviceClass)
+		}
 		if len(g.Operands) == 0 {
 			v.add("gpustack.operands", "is empty: list the operator's DaemonSets that must be complete")
 		}

@@ -82,6 +82,7 @@ func readDrivers(list []byte) (driverFigures, error) {
 				} `json:"metadata"`
 				Spec struct {
 					NodeSelector map[string]string `json:"nodeSelector"`
+					Default      bool              `json:"default"`
 				} `json:"spec"`
 				Status struct {
 					State      string            `json:"state"`
@@ -95,7 +96,7 @@ func readDrivers(list []byte) (driverFigures, error) {
 		out := driverFigures{Served: true, Drivers: []nvidiaDriver{}, Selected: map[string][]string{}, Pods: []driverPod{}}
 		for _, item := range doc.Items {
 			d := nvidiaDriver{
-				Name: item.Metadata.Name, Selector: item.Spec.NodeSelector, State: item.Status.State,
+				Name: item.Metadata.Name, Selector: item.Spec.NodeSelector, Default: item.Spec.Default, State: item.Status.State,
 				Deleting: item.Metadata.DeletionTimestamp != nil, Conditions: item.Status.Conditions,
 			}
 			if d.Selector == nil { // the operator's default (GetNodeSelector of its API)
@@ -107,13 +108,20 @@ func readDrivers(list []byte) (driverFigures, error) {
 	})
 }
 
-// selecting lists the NVIDIADrivers that select a node with these labels.
+// selecting lists the NVIDIADrivers that select a node with these labels. A default one selects what no other does.
 func (f driverFigures) selecting(node map[string]string) []string {
-	out := []string{}
+	out, defaults := []string{}, []string{}
 	for _, d := range f.Drivers {
-		if labels.SelectorFromSet(d.Selector).Matches(labels.Set(node)) {
+		switch {
+		case !labels.SelectorFromSet(d.Selector).Matches(labels.Set(node)):
+		case d.Default:
+			defaults = append(defaults, d.Name)
+		default:
 			out = append(out, d.Name)
 		}
+	}
+	if len(out) == 0 {
+		return defaults
 	}
 	return out
 }

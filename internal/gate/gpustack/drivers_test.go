@@ -77,6 +77,9 @@ func TestNVIDIADrivers(t *testing.T) {
 		// issue 2509).
 		"a pod of an older revision": {func(_ *facts, d *driverFigures) { d.Pods[2].Outdated = true }, check.Failed, "gpu-03/nvidia driver",
 			"is of an older revision of DaemonSet nvidia-gpu-driver-ubuntu22.04-new"},
+		"a driver of no node of the inventory is not ready": {func(_ *facts, d *driverFigures) {
+			d.Drivers = append(d.Drivers, nvidiaDriver{Name: "pool-of-no-nodes", State: "notReady"})
+		}, check.Passed, "NVIDIADriver pool-of-no-nodes", "selects no node of the inventory"},
 		"a second pod": {func(_ *facts, d *driverFigures) {
 			d.Pods = append(d.Pods, driverPod{Pod: "x", Node: "gpu-04", Ready: true})
 		}, check.Failed, "gpu-04/nvidia driver", "is of no owner"},
@@ -122,6 +125,25 @@ func TestReadDrivers(t *testing.T) {
 	}
 	if _, err := readDrivers([]byte(`{"items":[{"spec":{"nodeSelector":"pool=a"}}]}`)); err == nil {
 		t.Error("a selector of another type is read")
+	}
+}
+
+// From v26.7 on the chart installs a default NVIDIADriver, which may have no nodeSelector and is only for nodes that no other selects.
+func TestDefaultDriver(t *testing.T) {
+	t.Parallel()
+	f, err := readDrivers([]byte(`{"items":[{"metadata":{"name":"default"},"spec":{"default":true}},{"metadata":{"name":"h100"},"spec":{"nodeSelector":{"pool":"a"}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const present = "nvidia.com/gpu.present"
+	for want, node := range map[string]map[string]string{"h100": {present: "true", "pool": "a"}, "default": {present: "true", "pool": "b"}, "": {"pool": "b"}} {
+		if got := strings.Join(f.selecting(node), " "); got != want {
+			t.Errorf("%v: %q, want %q", node, got, want)
+		}
+	}
+	f.Drivers[0].Default = false
+	if got := f.selecting(map[string]string{present: "true", "pool": "a"}); len(got) != 2 {
+		t.Errorf("two that are not default: %v", got)
 	}
 }
 

@@ -56,7 +56,10 @@ type driverFigures struct {
 type nvidiaDriver struct {
 	Name string `json:"name"`
 	// Selector of its nodes; without one it is that of every GPU node.
-	Selector   map[string]string `json:"selector"`
+	Selector map[string]string `json:"selector"`
+	// Default: it selects only nodes that no other does (spec.default, from GPU Operator v26.7 on:
+	// github.com/NVIDIA/gpu-operator, pull request 2518).
+	Default    bool              `json:"default,omitempty"`
 	State      string            `json:"state"`
 	Deleting   bool              `json:"deleting,omitempty"`
 	Conditions []policyCondition `json:"conditions"`
@@ -90,6 +93,17 @@ type operatorFigures struct {
 	Version string `json:"version,omitempty"`
 	Desired int    `json:"desired"`
 	Ready   int    `json:"ready"`
+	// Rollout is nil in evidence that does not have it.
+	Rollout *rolloutFigures `json:"rollout,omitempty"`
+}
+
+// rolloutFigures is how far a Deployment's pods are of its current template.
+type rolloutFigures struct {
+	Current bool `json:"current"` // status is of the current generation
+	Pods    int  `json:"pods"`
+	Updated int  `json:"updated"`
+	// Why it does not progress.
+	Why string `json:"why,omitempty"`
 }
 
 // nodeFigures are a node's conditions and resources.
@@ -152,6 +166,8 @@ type operandFigures struct {
 	Updated int    `json:"updated"`
 	// Pods are its pods.
 	Pods []operandPod `json:"pods"`
+	// Without are the nodes of the inventory that have no pod by intention, with the label that has this meaning.
+	Without map[string]string `json:"without,omitempty"`
 }
 
 type operandPod struct {

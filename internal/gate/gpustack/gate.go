@@ -86,7 +86,8 @@ func (g *Gate) Claims() int { return g.wantGPUs * len(g.nodes) }
 
 // Describe lists the actions of Observe.
 func (g *Gate) Describe() []string {
-	stack := fmt.Sprintf("read the GPU Operator's Deployment, ClusterPolicy %s, the nodes, %d operand DaemonSets in %s", g.stack.ClusterPolicy, len(g.stack.Operands), g.stack.Namespace)
+	kind, name := g.stack.Policy()
+	stack := fmt.Sprintf("read the GPU Operator's Deployment, %s %s, the nodes, %d operand DaemonSets in %s", kind, name, len(g.stack.Operands), g.stack.Namespace)
 	switch {
 	case g.builtIn():
 		stack = "read the nodes, and check that no ClusterPolicy installs a device plugin"

@@ -14,11 +14,13 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	if len(g.nodes) == 0 {
 		return check.NotObserved("the site's inventory has no GPU nodes")
 	}
-	b, remark, stack, sets := &check.Builder{}, "", "ClusterPolicy reconciled", "the operator's DaemonSets"
+	b, remark, stack, sets := &check.Builder{}, "", "", "the operator's DaemonSets"
 	nodes, distributions := g.judgeDistribution(b, obs)
 	if g.stack.Provided() {
 		g.judgePolicies(b, obs)
 	} else {
+		kind, _ := g.stack.Policy()
+		stack = kind + " reconciled"
 		remark = g.judgeOperated(b, obs, nodes)
 	}
 	remark += distributions + g.judgePackaged(b, obs)
@@ -62,8 +64,13 @@ func (g *Gate) judgeOperated(b *check.Builder, obs []check.Observation, nodes ma
 	if ok {
 		g.judgeOperator(b, o, operator)
 	}
-	if policy, o, ok := check.Require[policyFigures](b, obs, kindPolicy, "", "ClusterPolicy "+g.stack.ClusterPolicy, readRemedy(obs, kindPolicy)); ok {
-		remark = g.judgePolicy(b, o, policy) + g.judgeToolkit(b, o, policy.Toolkit, operator, nodes)
+	kind, name := g.stack.Policy()
+	if policy, o, ok := check.Require[policyFigures](b, obs, kindPolicy, "", kind+" "+name, readRemedy(obs, kindPolicy)); ok {
+		remark = g.judgePolicy(b, o, policy)
+		if g.stack.GPUCluster != "" {
+			return remark + g.judgeDriversOfCluster(b, obs)
+		}
+		remark += g.judgeToolkit(b, o, policy.Toolkit, operator, nodes)
 		if policy.DriverCRD {
 			if drivers, o, ok := check.Require[driverFigures](b, obs, kindDrivers, "", "the NVIDIADrivers", readRemedy(obs, kindDrivers)); ok {
 				g.judgeDrivers(b, o, drivers)

@@ -33,8 +33,8 @@ func (g *Gate) judgeSlices(b *check.Builder, o check.Observation, found []sliceF
 		}
 	}
 	for _, f := range found {
-		if !slices.Contains(g.nodes, f.Node) && !slices.Contains(g.site.Inventory.LeftOut, f.Node) {
-			b.Fail(o.ID, f.Node, "add the node to the inventory, or remove it from the cluster", "has %d GPUs and is not in the inventory", f.GPUs)
+		if !slices.Contains(g.nodes, f.Node) && !slices.Contains(g.site.Inventory.LeftOut, f.Node) && !g.site.Inventory.OfOtherSite(f.Node) {
+			b.Fail(o.ID, f.Node, remedyUnlisted, "has %d GPUs and is not in the inventory", f.GPUs)
 		}
 	}
 	b.Figure(check.Figure{

@@ -10,7 +10,7 @@ import (
 
 const remedySelector = "set spec.nodeSelector of the NVIDIADrivers so that exactly one selects each GPU node: kubectl get nvidiadrivers -o yaml"
 
-// judgeDrivers requires that every NVIDIADriver is ready, that exactly one selects each node of the
+// judgeDrivers requires that every NVIDIADriver of these nodes is ready, that exactly one selects each node of the
 // inventory, and that its own pod, and no other driver's, is ready there. A node with a driver of its host needs
 // neither.
 func (g *Gate) judgeDrivers(b *check.Builder, o check.Observation, f driverFigures) {
@@ -23,7 +23,11 @@ func (g *Gate) judgeDrivers(b *check.Builder, o check.Observation, f driverFigur
 		return
 	}
 	for _, d := range f.Drivers {
-		g.judgeDriver(b, o, d)
+		if slices.ContainsFunc(g.nodes, func(node string) bool { return slices.Contains(f.Selected[node], d.Name) }) {
+			g.judgeDriver(b, o, d)
+		} else {
+			b.Note(o.ID, kindNVIDIADriver+" "+d.Name, "", "selects no node of the inventory, and was not judged; its state is %q", d.State)
+		}
 	}
 	good := 0
 	for _, node := range g.nodes {
@@ -34,6 +38,18 @@ func (g *Gate) judgeDrivers(b *check.Builder, o check.Observation, f driverFigur
 	b.Figure(check.Figure{
 		Name: "nodes with the driver of one NVIDIADriver", Value: float64(good), Unit: "nodes", Limit: float64(len(g.nodes)), Relation: "==", Source: "site inventory",
 	})
+}
+
+// judgeDriversOfCluster judges NVIDIADrivers next to a GPUCluster, which installs no driver: without any, the hosts have it.
+func (g *Gate) judgeDriversOfCluster(b *check.Builder, obs []check.Observation) (remark string) {
+	drivers, o, ok := check.Require[driverFigures](b, obs, kindDrivers, "", "the NVIDIADrivers", readRemedy(obs, kindDrivers))
+	if ok && len(drivers.Drivers) == 0 {
+		return "; there is no NVIDIADriver: the driver is that of the hosts"
+	}
+	if ok {
+		g.judgeDrivers(b, o, drivers)
+	}
+	return ""
 }
 
 func (g *Gate) judgeDriver(b *check.Builder, o check.Observation, d nvidiaDriver) {

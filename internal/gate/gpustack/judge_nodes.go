@@ -30,16 +30,26 @@ func (g *Gate) judgeNodes(b *check.Builder, o check.Observation, nodes []nodeFig
 			judgeTaints(b, o, nodes[i], tolerations)
 		}
 	}
+	var others []string
 	for _, n := range nodes {
-		if !slices.Contains(g.nodes, n.Name) && !slices.Contains(g.site.Inventory.LeftOut, n.Name) {
-			b.Fail(o.ID, n.Name, "add the node to the inventory, or remove it from the cluster", "has %d GPUs and is not in the inventory", n.capacity())
+		switch {
+		case slices.Contains(g.nodes, n.Name) || slices.Contains(g.site.Inventory.LeftOut, n.Name):
+		case g.site.Inventory.OfOtherSite(n.Name):
+			others = append(others, n.Name)
+		default:
+			b.Fail(o.ID, n.Name, remedyUnlisted, "has %d GPUs and is not in the inventory", n.capacity())
 		}
+	}
+	if len(others) > 0 {
+		b.Note(o.ID, "site inventory.otherNodes", "", "%d GPU nodes of the cluster are of other sites, and were not judged: %s", len(others), joined(others))
 	}
 	b.Figure(check.Figure{
 		Name: "allocatable GPUs", Value: float64(allocatable), Unit: "GPUs",
 		Limit: float64(g.perNode() * len(g.nodes)), Relation: "==", Source: "inventory x " + g.gpuSource,
 	})
 }
+
+const remedyUnlisted = "add the node to the inventory, or remove it from the cluster; if another site file has it, name it in inventory.otherNodes"
 
 // driverUpgraded is the GPU Operator's state of a node whose driver is up to date; all others are steps of an upgrade
 // that has not succeeded (github.com/NVIDIA/k8s-operator-libs, pkg/upgrade/consts.go).

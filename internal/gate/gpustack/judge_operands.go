@@ -40,13 +40,16 @@ func (g *Gate) judgeOperands(b *check.Builder, o check.Observation, operands []o
 	})
 }
 
+const remedyOutdated = "wait for the rollout of the DaemonSet; if its update strategy is OnDelete, delete the pod"
+
 func (g *Gate) judgeOperand(b *check.Builder, o check.Observation, f operandFigures) {
 	suspect := g.stack.Namespace + "/" + f.Name
 	if !f.Found {
 		b.Fail(o.ID, "DaemonSet "+suspect, "enable the operand in the ClusterPolicy, or remove it from gpustack.operands", "does not exist")
 		return
 	}
-	if !slices.ContainsFunc(f.Pods, func(p operandPod) bool { return slices.Contains(g.nodes, p.Node) }) {
+	without := g.noteWithout(b, o, "DaemonSet "+suspect, f)
+	if len(without) < len(g.nodes) && !slices.ContainsFunc(f.Pods, func(p operandPod) bool { return slices.Contains(g.nodes, p.Node) }) {
 		b.Fail(o.ID, "DaemonSet "+suspect, "check that the nodes have the labels of the DaemonSet's nodeSelector and only taints that it tolerates", "has no pod on any of the inventory's %d nodes; desired are %d", len(g.nodes), f.Desired)
 		return
 	}
@@ -54,6 +57,7 @@ func (g *Gate) judgeOperand(b *check.Builder, o check.Observation, f operandFigu
 	for _, node := range g.nodes {
 		i := slices.IndexFunc(f.Pods, func(p operandPod) bool { return p.Node == node })
 		switch {
+		case slices.Contains(without, node):
 		case i < 0:
 			b.Fail(o.ID, node+"/"+f.Name, "check that the node has the labels of the DaemonSet's nodeSelector and only taints that it tolerates", "%s has no pod of DaemonSet %s", node, suspect)
 		case !f.Pods[i].Ready:
@@ -61,12 +65,15 @@ func (g *Gate) judgeOperand(b *check.Builder, o check.Observation, f operandFigu
 				fmt.Sprintf("kubectl -n %s describe pod %s; kubectl -n %s logs %s --all-containers", g.stack.Namespace, f.Pods[i].Pod, g.stack.Namespace, f.Pods[i].Pod),
 				"pod %s/%s on %s is not ready: %s", g.stack.Namespace, f.Pods[i].Pod, node, f.Pods[i].Why)
 		case f.Pods[i].Outdated:
-			b.Fail(o.ID, node+"/"+f.Name, "wait for the rollout of the DaemonSet; if its update strategy is OnDelete, delete the pod", "pod %s/%s on %s is of an older revision of its DaemonSet", g.stack.Namespace, f.Pods[i].Pod, node)
+			b.Fail(o.ID, node+"/"+f.Name, remedyOutdated, "pod %s/%s on %s is of an older revision of its DaemonSet", g.stack.Namespace, f.Pods[i].Pod, node)
 		}
 	}
 	g.judgeImages(b, o, f)
 	if b.Failures() > before {
 		return // findings about pods are more precise than counts
+	}
+	if len(g.site.Inventory.OtherNodes) > 0 {
+		return // the counts are also those of other sites' nodes, which may be any number
 	}
 	if left := len(g.site.Inventory.LeftOut); left > 0 {
 		if f.Desired > len(g.nodes)+left { // the pods of the other nodes are judged one by one
@@ -74,7 +81,7 @@ func (g *Gate) judgeOperand(b *check.Builder, o check.Observation, f operandFigu
 		}
 		return
 	}
-	if !f.Current || f.Desired != len(g.nodes) || f.Ready != f.Desired || f.Updated != f.Desired {
+	if !f.Current || f.Desired != len(g.nodes)-len(without) || f.Ready != f.Desired || f.Updated != f.Desired {
 		b.Fail(o.ID, "DaemonSet "+suspect,
 			"wait for its rollout (kubectl -n "+g.stack.Namespace+" rollout status ds/"+f.Name+"), then run the gate again",
 			"%d ready and %d up to date of %d desired, on an inventory of %d nodes; status current: %t",

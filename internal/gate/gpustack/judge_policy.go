@@ -11,9 +11,10 @@ import (
 const reconciled = "Reconciled"
 
 func (g *Gate) judgePolicy(b *check.Builder, o check.Observation, p policyFigures) (remark string) {
-	suspect := "ClusterPolicy " + g.stack.ClusterPolicy
+	kind, name := g.stack.Policy()
+	suspect := kind + " " + name
 	if !p.Found {
-		b.Fail(o.ID, suspect, "install the GPU Operator, or name its ClusterPolicy in gpustack.clusterPolicy", "does not exist")
+		b.Fail(o.ID, suspect, "install the GPU Operator, or name its ClusterPolicy in gpustack.clusterPolicy, or its GPUCluster in gpustack.gpuCluster", "does not exist")
 		return ""
 	}
 	ready := slices.IndexFunc(p.Conditions, func(c policyCondition) bool { return c.Type == "Ready" })

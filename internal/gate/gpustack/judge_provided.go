@@ -35,7 +35,7 @@ func (g *Gate) judgeTogether(b *check.Builder, o check.Observation, pattern stri
 		b.Fail(o.ID, suspect, "correct gpustack.operands and gpustack.namespace in the site file, or "+absent, "does not exist")
 		return
 	}
-	complete := 0
+	complete, intended := 0, g.noteWithout(b, o, suspect, sets...)
 	for _, node := range g.nodes {
 		var pods []operandPod
 		for _, f := range sets {
@@ -43,6 +43,7 @@ func (g *Gate) judgeTogether(b *check.Builder, o check.Observation, pattern stri
 		}
 		ready := slices.IndexFunc(pods, func(p operandPod) bool { return p.Ready })
 		switch {
+		case slices.Contains(intended, node):
 		case len(pods) == 0:
 			b.Fail(o.ID, node+"/"+pattern, without, "%s has no pod of %s", node, suspect)
 		case len(pods) > 1:
@@ -50,12 +51,14 @@ func (g *Gate) judgeTogether(b *check.Builder, o check.Observation, pattern stri
 		case ready < 0:
 			b.Fail(o.ID, node+"/"+pattern, fmt.Sprintf("kubectl -n %[1]s describe pod %[2]s; kubectl -n %[1]s logs %[2]s --all-containers", g.stack.Namespace, pods[0].Pod),
 				"pod %s/%s on %s is not ready: %s", g.stack.Namespace, pods[0].Pod, node, pods[0].Why)
+		case pods[0].Outdated: // the DaemonSet's counts do not show it where its pods run on other nodes, too
+			b.Fail(o.ID, node+"/"+pattern, remedyOutdated, "pod %s/%s on %s is of an older revision of its DaemonSet", g.stack.Namespace, pods[0].Pod, node)
 		default:
 			complete++
 		}
 	}
 	b.Figure(check.Figure{
-		Name: "nodes with " + pattern, Value: float64(complete), Unit: "nodes", Limit: float64(len(g.nodes)), Relation: "==", Source: "site gpustack.operands",
+		Name: "nodes with " + pattern, Value: float64(complete), Unit: "nodes", Limit: float64(len(g.nodes) - len(intended)), Relation: "==", Source: "site gpustack.operands",
 	})
 	for _, f := range sets {
 		g.judgeImages(b, o, f)

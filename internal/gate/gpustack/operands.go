@@ -49,6 +49,9 @@ func (g *Gate) observeOperands(ctx context.Context, cluster *kube.Cluster, rec c
 	for i := range sets.Items {
 		sets.Items[i].ManagedFields = nil
 	}
+	if err := g.readWithout(ctx, cluster, sets.Items, figures); err != nil {
+		return attempt.Raw(rawJSON(sets)).Record(nil, err)
+	}
 	return attempt.Raw(rawJSON(sets)).Record(figures, nil)
 }
 

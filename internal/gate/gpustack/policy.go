@@ -13,6 +13,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/probe/guard"
 	"github.com/firstlight/firstlight/internal/probe/kube"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // ClusterPolicies is the resource of the GPU Operator's policies.
@@ -20,21 +21,32 @@ func ClusterPolicies() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "nvidia.com", Version: "v1", Resource: "clusterpolicies"}
 }
 
+// Policy reads the object by which the GPU Operator installs its stack.
+func Policy(ctx context.Context, cluster *kube.Cluster, s site.GPUStack) (*unstructured.Unstructured, error) {
+	resource := ClusterPolicies()
+	if s.GPUCluster != "" {
+		resource = schema.GroupVersionResource{Group: "nvidia.com", Version: "v1alpha1", Resource: "gpuclusters"}
+	}
+	_, name := s.Policy()
+	return cluster.Dynamic.Resource(resource).Get(ctx, name, metav1.GetOptions{})
+}
+
 func (g *Gate) observePolicy(ctx context.Context, cluster *kube.Cluster, rec check.Recorder) error {
 	if g.stack.Provided() {
 		return g.observePolicies(ctx, cluster, rec)
 	}
-	attempt := g.begin(rec, kindPolicy, g.stack.ClusterPolicy, "GET clusterpolicies.nvidia.com/"+g.stack.ClusterPolicy)
-	obj, err := cluster.Dynamic.Resource(ClusterPolicies()).Get(ctx, g.stack.ClusterPolicy, metav1.GetOptions{})
+	kind, name := g.stack.Policy()
+	attempt := g.begin(rec, kindPolicy, name, "GET "+kind+" "+name)
+	obj, err := Policy(ctx, cluster, g.stack)
 	if apierrors.IsNotFound(err) {
 		return attempt.Record(policyFigures{}, nil)
 	}
 	if err != nil {
-		return attempt.Record(nil, fmt.Errorf("read ClusterPolicy %s: %w", g.stack.ClusterPolicy, err))
+		return attempt.Record(nil, fmt.Errorf("read %s %s: %w", kind, name, err))
 	}
 	obj.SetManagedFields(nil)
 	figures, err := readPolicy(obj)
-	if recordErr := attempt.Raw(rawJSON(obj.Object)).Record(figures, err); recordErr != nil || !figures.DriverCRD {
+	if recordErr := attempt.Raw(rawJSON(obj.Object)).Record(figures, err); recordErr != nil || !figures.DriverCRD && g.stack.GPUCluster == "" {
 		return recordErr
 	}
 	return g.observeDrivers(ctx, cluster, rec)

@@ -67,6 +67,19 @@ func TestProvided(t *testing.T) {
 			f[0].Desired, f[0].Pods = 4, append(f[0].Pods, operandPod{Pod: "p", Node: "pool-2", Why: "phase Pending"})
 			return f
 		}, verdict: check.Passed},
+		// NVIDIA's static manifest has no nodeSelector: its DaemonSet, that of EKS and AKS, has pods on nodes without GPUs, too, and its
+		// counts do not show which nodes have the former configuration.
+		"pods of the former template, and nodes of others": {operands: []string{pattern}, change: func(f []operandFigures) []operandFigures {
+			f[0].Desired, f[0].Ready, f[0].Updated, f[0].Pods = 4, 4, 1, append(f[0].Pods, operandPod{Pod: "p", Node: "pool-2", Ready: true})
+			for i := range 3 {
+				f[0].Pods[i].Outdated = true
+			}
+			return f
+		}, verdict: check.Failed, suspect: "gpu-01/" + pattern, message: "is of an older revision"},
+		"a pod of the former template on a node of others": {operands: []string{pattern}, change: func(f []operandFigures) []operandFigures {
+			f[0].Desired, f[0].Ready, f[0].Updated, f[0].Pods = 4, 4, 3, append(f[0].Pods, operandPod{Pod: "p", Node: "pool-2", Ready: true, Outdated: true})
+			return f
+		}, verdict: check.Passed},
 		"complete":                      {operands: []string{pattern}, verdict: check.Passed},
 		"in the nodes":                  {verdict: check.Passed},
 		"two operators":                 {operands: []string{pattern}, policies: []policyRole{{"cluster-policy", true}}, verdict: check.Failed, suspect: "ClusterPolicy cluster-policy", message: "install a device plugin"},

@@ -57,8 +57,8 @@ func (g *Gate) defects(f seriesFigures, h hints) []defect {
 
 // judged are the series without those of nodes that are not judged.
 func (g *Gate) judged(f seriesFigures) seriesFigures {
-	if left := g.site.Inventory.LeftOut; len(left) > 0 {
-		f.Series = slices.DeleteFunc(slices.Clone(f.Series), func(s series) bool { return HostOf(left, s.Host) != "" })
+	if in := g.site.Inventory; len(in.LeftOut)+len(in.OtherNodes) > 0 {
+		f.Series = slices.DeleteFunc(slices.Clone(f.Series), func(s series) bool { return HostOf(in.LeftOut, s.Host) != "" || in.OfOtherSite(s.Host) })
 	}
 	return f
 }

@@ -109,3 +109,17 @@ func TestUsersAreJudgedOnLoadedNodes(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+// Prometheus has the series of the cluster's other GPU nodes, too, which another site has.
+func TestSeriesOfAnotherSite(t *testing.T) {
+	t.Parallel()
+	for pattern, want := range map[string]int{"gpu-l40s-*": 0, "gpu-l40s-2": 1} {
+		g := gate(t)
+		g.site.Inventory.OtherNodes = []string{pattern}
+		f := healthy(g)
+		f.idle.Series = append(f.idle.Series, series{Host: "gpu-l40s-1.example.com", GPU: "0"})
+		if got := g.defects(*f.idle, hints{}); len(got) != want {
+			t.Errorf("%s: %+v", pattern, got)
+		}
+	}
+}
