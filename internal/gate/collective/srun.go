@@ -12,6 +12,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence/chart"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
+	"github.com/firstlight/firstlight/internal/gate/onhost"
 	"github.com/firstlight/firstlight/internal/gate/slurmjob"
 	"github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
@@ -23,14 +24,14 @@ import (
 // Srun is gate 6 of a Slurm cluster: nccl-tests with one task a GPU, started by srun on the
 // login host. Its output is judged as that of pods.
 type Srun struct {
-	gate  *Gate
-	hosts Hosts
-	runID string
+	gate   *Gate
+	hosts  Hosts
+	runner slurmjob.Runner
 }
 
 // NewSrun returns the gate; hosts may be nil for a gate that only judges.
 func NewSrun(s *site.Site, p *profile.Profile, hosts Hosts, runID string) *Srun {
-	g := &Srun{gate: New(s, p, Deps{}), hosts: hosts, runID: runID}
+	g := &Srun{gate: New(s, p, Deps{}), hosts: hosts, runner: slurmjob.Runner{Deps: onhost.Deps{Hosts: hosts}.WithDefaults(), Site: s, RunID: runID}}
 	g.gate.srun = g
 	g.gate.launcher = func(context.Context) (*workload.Launcher, error) { return nil, nil } // there are no pods
 	return g
@@ -50,12 +51,13 @@ func (g *Srun) Charts(obs []check.Observation) []chart.Chart { return g.gate.Cha
 
 // Excluding implements plan.Excluding.
 func (g *Srun) Excluding(nodes []string) check.Check {
-	return NewSrun(g.gate.site.Without(nodes), g.gate.profile, g.hosts, g.runID)
+	return NewSrun(g.gate.site.Without(nodes), g.gate.profile, g.hosts, g.runner.RunID)
 }
 
 // Describe lists the commands of Observe.
 func (g *Srun) Describe() []string {
 	return append([]string{
+		"on " + g.gate.site.Slurm.Host() + ": " + strings.Join(slurm.NodesCommand(g.gate.nodes()), " ") + "; nothing else if one of them runs jobs",
 		"on " + g.gate.site.Slurm.Host() + ": " + g.gate.command(g.gate.all(tests[0])),
 		"read the transports in NCCL's log (NCCL_DEBUG=INFO)",
 		g.gate.describeLocalising(),
@@ -74,7 +76,7 @@ func (g *Srun) Observe(ctx context.Context, rec check.Recorder) error {
 func (g *Srun) Judge(obs []check.Observation) check.Judgement { return g.gate.Judge(obs) }
 
 func (g *Srun) slurmName(job string) string {
-	return slurmjob.Name(job, g.runID)
+	return slurmjob.Name(job, g.runner.RunID)
 }
 
 // argv is one repetition on some nodes.
@@ -108,6 +110,13 @@ func (g *Srun) run(ctx context.Context, j job) (gangjob.Outcome, []gangjob.Log, 
 	var log bytes.Buffer
 	outcome := gangjob.Outcome{Ended: gangjob.EndedDone, Succeeded: true}
 	for range j.repetitions {
+		if _, err := g.runner.Free(limited, j.nodes); err != nil {
+			if ctx.Err() != nil {
+				return outcome, nil, fmt.Errorf("run %s: %w", j.name(), ctx.Err())
+			}
+			outcome = gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "the job was not started: " + err.Error()}
+			break
+		}
 		out, err := g.hosts.Run(limited, g.gate.site.Slurm.Host(), g.argv(j)...)
 		log.Write(out.Stdout)
 		log.Write(out.Stderr)

@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -18,9 +19,14 @@ type srunHost struct {
 	out ssh.Output
 	err error
 	ran []string
+	// nodes is the output of scontrol show nodes; empty: gpu-01 is idle.
+	nodes string
 }
 
 func (h *srunHost) Run(_ context.Context, _ string, argv ...string) (ssh.Output, error) {
+	if argv[0] == "scontrol" {
+		return ssh.Output{Stdout: []byte(cmp.Or(h.nodes, "NodeName=gpu-01 Gres=gpu:h100:8 State=IDLE Partitions=batch\n"))}, nil
+	}
 	h.ran = append(h.ran, ssh.Quote(argv))
 	return h.out, h.err
 }
@@ -91,8 +97,22 @@ func TestSrunDoesNotStart(t *testing.T) {
 	if err := srunGate(t, nil).Observe(t.Context(), &b); err == nil {
 		t.Error("a gate that only judges observes")
 	}
-	if e, ok := g.Excluding([]string{"gpu-03"}).(*Srun); !ok || e.Claims() != 24 || !strings.Contains(e.Describe()[0], "--nodelist=gpu-01,gpu-02,gpu-04") {
+	if e, ok := g.Excluding([]string{"gpu-03"}).(*Srun); !ok || e.Claims() != 24 || !strings.Contains(e.Describe()[1], "--nodelist=gpu-01,gpu-02,gpu-04") {
 		t.Errorf("%+v", e)
+	}
+}
+
+// A collective does not start on nodes with jobs of others, which it could preempt.
+func TestSrunPreemptsNoJob(t *testing.T) {
+	t.Parallel()
+	h := &srunHost{nodes: "NodeName=gpu-01 Gres=gpu:h100:8 State=IDLE Partitions=batch\nNodeName=gpu-02 Gres=gpu:h100:8 State=MIXED Partitions=batch\n"}
+	g := srunGate(t, h)
+	var b srunBook
+	if err := g.Observe(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if j := plan.Judge(g, b.obs); j.Verdict != check.Unobserved || !strings.Contains(j.Reason+j.Findings[0].Message, "gpu-02 is MIXED: it runs jobs") || len(h.ran) != 0 {
+		t.Errorf("%s: %s: %+v, ran %q", j.Verdict, j.Reason, j.Findings, h.ran)
 	}
 }
 

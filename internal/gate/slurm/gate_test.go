@@ -97,6 +97,17 @@ func (r runner) Run(ctx context.Context, host string, argv ...string) (ssh.Outpu
 	return r(ctx, host, argv...)
 }
 
+// Gate telemetry starts no job on nodes that run jobs of others: a job of the gate could preempt them.
+func TestAccountingPreemptsNoJob(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{"nodes-allocated", "nodes-completing"} {
+		a, records, l := accounting(t, func(_ *site.Site, l *login) { l.outputs["scontrol show nodes"] = captured(t, state) })
+		if j := judgeOf(a)(records); j.Verdict != check.Unobserved || l.started() || !strings.Contains(j.Findings[0].Message, "it runs jobs") {
+			t.Errorf("%s: %s: %+v, ran %q", state, j.Verdict, j.Findings, l.ran)
+		}
+	}
+}
+
 // The wait for nodes that complete a job ends, and the job of an srun that was cut off is cancelled.
 func TestWaits(t *testing.T) {
 	t.Parallel()

@@ -58,6 +58,7 @@ func (r Runner) Submit(j Job) []string {
 func (r Runner) DescribeSubmit(j Job, program string) []string {
 	step := r.step(j)
 	return []string{
+		"on " + r.Site.Slurm.Host() + ": " + strings.Join(slurm.NodesCommand(j.Nodes), " ") + "; nothing else if one of them runs jobs",
 		"on " + r.Site.Slurm.Host() + ": " + ssh.Quote(r.Submit(j)),
 		"in the job: " + ssh.Quote(step[:len(step)-len(taskCommand(""))]) + " " + program,
 	}

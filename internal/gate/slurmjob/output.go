@@ -52,6 +52,9 @@ func (r Runner) read(ctx context.Context, j Job, id, batchHost string) ([]byte, 
 	if batchHost == "" {
 		return nil, fmt.Errorf("read %s on %s: %w", file, r.Site.Slurm.Host(), onLogin)
 	}
+	if err := r.freeLater(ctx, []string{batchHost}); err != nil {
+		return nil, fmt.Errorf("read %s: on %s: %w; on %s: %w", file, r.Site.Slurm.Host(), onLogin, batchHost, err)
+	}
 	timeout := r.Site.Slurm.JobTimeout.D()
 	srun := append(r.Site.SrunCommand(Name(j.Gate+"-output", r.RunID), []string{batchHost}, j.GPUs, timeout), "--ntasks=1", "--immediate="+strconv.Itoa(max(1, int(timeout.Seconds()))))
 	out, err = r.run(ctx, append(srun, script...)...)

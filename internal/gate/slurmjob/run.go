@@ -62,6 +62,9 @@ func (r Runner) Run(ctx context.Context, j Job) (Result, error) {
 
 // submit returns the ID of a new job.
 func (r Runner) submit(ctx context.Context, j Job) (string, error) {
+	if _, err := r.Free(ctx, j.Nodes); err != nil {
+		return "", fmt.Errorf("the job was not submitted: %w", err)
+	}
 	out, err := r.run(ctx, r.command(j)...)
 	if err != nil || out.Exit != 0 {
 		return "", fmt.Errorf("the job was not submitted: %w", problemOf("sbatch", out, err))

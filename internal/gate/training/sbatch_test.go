@@ -65,7 +65,8 @@ func sbatchGate(t *testing.T, w fakeTrainer, change func(*site.Site, *slurmLogin
 	}
 	l := &slurmLogin{outputs: map[string]ssh.Output{
 		"sbatch": {Stdout: []byte("7\n")}, "scontrol show job 7 ": jobState("COMPLETED Reason=None"), "sh -c ": {Stdout: []byte(jobOutput(w))}, "scancel": {},
-		"sacct": {Stdout: []byte("7|COMPLETED|0:0|4|billing=32,cpu=32,gres/gpu:h100=32,gres/gpu=32,node=4|firstlight-training-r1\n")},
+		"scontrol show nodes ": {Stdout: []byte("NodeName=gpu-01 Gres=gpu:h100:8 State=IDLE Partitions=batch\n")},
+		"sacct":                {Stdout: []byte("7|COMPLETED|0:0|4|billing=32,cpu=32,gres/gpu:h100=32,gres/gpu=32,node=4|firstlight-training-r1\n")},
 	}}
 	if change != nil {
 		change(s, l)
@@ -93,15 +94,15 @@ func TestSbatch(t *testing.T) {
 		"sbatch --exclusive --gres=gpu:h100:8 --job-name=firstlight-training-r1 --mem=0 --no-requeue --nodelist=gpu-01,gpu-02,gpu-03,gpu-04 --nodes=4 --parsable --partition=batch --time=30 --chdir=/tmp --output=/tmp/firstlight-training-r1-%j.out",
 		"--container-image=registry.example.com#torchtitan:0.2.0", "NNODES=4", "-m torchtitan.train",
 	} {
-		if !strings.Contains(l.ran[0], want) {
-			t.Errorf("%s has no %q", l.ran[0], want)
+		if !strings.Contains(l.ran[1], want) {
+			t.Errorf("%s has no %q", l.ran[1], want)
 		}
 	}
 	// A replay has no run: its judge is the same.
 	if replayed := plan.Judge(NewSbatch(g.gate.site, g.gate.profile, onhost.Deps{}, ""), obs); replayed.Verdict != check.Passed {
 		t.Errorf("replayed: %s: %+v", replayed.Verdict, replayed.Findings)
 	}
-	if e, ok := g.Excluding([]string{"gpu-03"}).(*Sbatch); !ok || e.Claims() != 24 || !strings.Contains(e.Describe()[0], "--nodelist=gpu-01,gpu-02,gpu-04") || len(e.Describe()) != 5 {
+	if e, ok := g.Excluding([]string{"gpu-03"}).(*Sbatch); !ok || e.Claims() != 24 || !strings.Contains(e.Describe()[1], "--nodelist=gpu-01,gpu-02,gpu-04") || len(e.Describe()) != 6 {
 		t.Errorf("%+v", e)
 	}
 	if err := NewSbatch(g.gate.site, g.gate.profile, onhost.Deps{}, "").Observe(t.Context(), &recorder{}); err == nil {
@@ -168,6 +169,10 @@ func TestSbatchNeverPasses(t *testing.T) {
 		"it waits": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "] = jobState("PENDING Reason=Resources")
 		}, check.Unobserved, "job training", "did not begin in time: it is PENDING (Resources)"},
+		"nodes in use": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show nodes "] = ssh.Output{Stdout: []byte(strings.Replace(nodes, "DOWN+NOT_RESPONDING", "MIXED", 1))}
+			delete(l.outputs, "sbatch")
+		}, check.Unobserved, "job training", "the job was not submitted: gpu-02 is MIXED: it runs jobs"},
 		"is cancelled": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "] = jobState("CANCELLED Reason=None")
 		}, check.Unobserved, "job training", "job 7 is CANCELLED"},
@@ -201,7 +206,7 @@ func TestSbatchWithoutAccounting(t *testing.T) {
 		l.outputs["sh -c "] = ssh.Output{Stdout: []byte(out)}
 	})
 	j := plan.Judge(g, obs)
-	if j.Verdict != check.Passed || len(j.Lowered) != 1 || !strings.Contains(j.Lowered[0], "accounting") || strings.Contains(l.ran[0], "--container-image") || !strings.Contains(l.ran[0], "CHECKPOINT_DIRECTORY=/mnt/checkpoints") {
+	if j.Verdict != check.Passed || len(j.Lowered) != 1 || !strings.Contains(j.Lowered[0], "accounting") || strings.Contains(l.ran[1], "--container-image") || !strings.Contains(l.ran[1], "CHECKPOINT_DIRECTORY=/mnt/checkpoints") {
 		t.Errorf("%s: %s, lowered %q: %+v", j.Verdict, j.Reason, j.Lowered, j.Findings)
 	}
 }
