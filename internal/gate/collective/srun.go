@@ -110,34 +110,61 @@ func (g *Srun) run(ctx context.Context, j job) (gangjob.Outcome, []gangjob.Log, 
 	var log bytes.Buffer
 	outcome := gangjob.Outcome{Ended: gangjob.EndedDone, Succeeded: true}
 	for range j.repetitions {
-		if _, err := g.runner.Free(limited, j.nodes); err != nil {
-			if ctx.Err() != nil {
-				return outcome, nil, fmt.Errorf("run %s: %w", j.name(), ctx.Err())
-			}
-			outcome = gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "the job was not started: " + err.Error()}
-			break
-		}
-		out, err := g.hosts.Run(limited, g.gate.site.Slurm.Host(), g.argv(j)...)
-		log.Write(out.Stdout)
-		log.Write(out.Stderr)
-		var left error // why the job may still run
-		if limited.Err() != nil || err != nil {
-			left = slurm.Cancel(ctx, func(ctx context.Context, argv ...string) (ssh.Output, error) {
-				return g.hosts.Run(ctx, g.gate.site.Slurm.Host(), argv...)
-			}, g.slurmName(j.name()))
-		}
-		if ctx.Err() != nil {
-			return outcome, nil, errors.Join(fmt.Errorf("run %s: %w", j.name(), ctx.Err()), left)
-		}
-		outcome = g.outcome(j.test.program, out, err, limited.Err())
-		if left != nil {
-			outcome.Problem += "; " + left.Error()
+		var err error
+		if outcome, err = g.once(ctx, limited, j, &log); err != nil {
+			return outcome, nil, fmt.Errorf("run %s: %w", j.name(), err)
 		}
 		if !outcome.Succeeded {
 			break
 		}
 	}
 	return outcome, []gangjob.Log{{Data: log.Bytes()}}, nil
+}
+
+// once is one repetition. The error is only for an ended ctx.
+func (g *Srun) once(ctx, limited context.Context, j job, log *bytes.Buffer) (gangjob.Outcome, error) {
+	if _, err := g.runner.Free(limited, j.nodes); err != nil {
+		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "the job was not started: " + err.Error()}, ctx.Err()
+	}
+	out, err := g.hosts.Run(limited, g.gate.site.Slurm.Host(), g.argv(j)...)
+	log.Write(out.Stdout)
+	log.Write(out.Stderr)
+	var left error // why the job may still run
+	if limited.Err() != nil || err != nil {
+		left = slurm.Cancel(ctx, func(ctx context.Context, argv ...string) (ssh.Output, error) {
+			return g.hosts.Run(ctx, g.gate.site.Slurm.Host(), argv...)
+		}, g.slurmName(j.name()))
+	}
+	if ctx.Err() != nil {
+		return gangjob.Outcome{}, errors.Join(ctx.Err(), left)
+	}
+	outcome := g.outcome(j.test.program, out, err, limited.Err())
+	if left != nil {
+		outcome.Problem += "; " + left.Error()
+	}
+	if outcome.Succeeded || outcome.Ended != gangjob.EndedDone {
+		return outcome, nil
+	}
+	return g.ended(ctx, j, outcome, string(out.Stderr)), ctx.Err()
+}
+
+// ended is the outcome of a job whose srun has failed, with its end as Slurm has it and the nodes that failed under it.
+func (g *Srun) ended(ctx context.Context, j job, outcome gangjob.Outcome, stderr string) gangjob.Outcome {
+	last, err := g.runner.Last(ctx, g.slurmName(j.name()))
+	if err != nil {
+		outcome.Problem += "; " + err.Error()
+	} else {
+		outcome.Problem += fmt.Sprintf("; job %s is %s", last.ID, last.State)
+	}
+	switch {
+	case slurmjob.Unrelated(last.State):
+		outcome.Ended = gangjob.EndedNotRun
+		return outcome
+	case last.State == "TIMEOUT":
+		outcome.Ended = gangjob.EndedTimeout
+	}
+	outcome.Lost = g.runner.Lost(ctx, j.nodes, stderr)
+	return outcome
 }
 
 // notStarted are texts of srun about a job that did not start.

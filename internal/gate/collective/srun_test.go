@@ -4,8 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
@@ -21,11 +25,16 @@ type srunHost struct {
 	ran []string
 	// nodes is the output of scontrol show nodes; empty: gpu-01 is idle.
 	nodes string
+	// queue is the output of squeue about the job.
+	queue string
 }
 
 func (h *srunHost) Run(_ context.Context, _ string, argv ...string) (ssh.Output, error) {
 	if argv[0] == "scontrol" {
 		return ssh.Output{Stdout: []byte(cmp.Or(h.nodes, "NodeName=gpu-01 Gres=gpu:h100:8 State=IDLE Partitions=batch\n"))}, nil
+	}
+	if argv[0] == "squeue" {
+		return ssh.Output{Stdout: []byte(h.queue)}, nil
 	}
 	h.ran = append(h.ran, ssh.Quote(argv))
 	return h.out, h.err
@@ -100,6 +109,80 @@ func TestSrunDoesNotStart(t *testing.T) {
 	if e, ok := g.Excluding([]string{"gpu-03"}).(*Srun); !ok || e.Claims() != 24 || !strings.Contains(e.Describe()[1], "--nodelist=gpu-01,gpu-02,gpu-04") {
 		t.Errorf("%+v", e)
 	}
+}
+
+// The end of a job is that which Slurm has: a person or the scheduler can end it, and a node that fails is the suspect.
+func TestSrunEnd(t *testing.T) {
+	t.Parallel()
+	const failed = "slurmstepd: error: *** STEP 9.0 ON gpu-01 CANCELLED AT 2026-01-01T00:00:00 DUE TO PREEMPTION ***\nsrun: error: gpu-02: task 9: Terminated\n"
+	for queue, want := range map[string][2]string{
+		"8|FAILED\n9|PREEMPTED\n": {gangjob.EndedNotRun, "srun exited with code 143; job 9 is PREEMPTED"},
+		"9|CANCELLED\n8|FAILED\n": {gangjob.EndedNotRun, "job 9 is CANCELLED"},
+		"9|DEADLINE\n":            {gangjob.EndedNotRun, "job 9 is DEADLINE"},
+		"9|TIMEOUT\n":             {gangjob.EndedTimeout, "job 9 is TIMEOUT"},
+		"9|FAILED\n":              {gangjob.EndedDone, "job 9 is FAILED"},
+		"9|NODE_FAIL\n":           {gangjob.EndedDone, "job 9 is NODE_FAIL"},
+		"9|COMPLETING\n":          {gangjob.EndedDone, "job 9 is COMPLETING"},
+		"":                        {gangjob.EndedDone, "read the state of job firstlight-collective-r1"},
+		"# nThread 1\n":           {gangjob.EndedDone, "read the state of job firstlight-collective-r1"},
+	} {
+		h := &srunHost{out: ssh.Output{Exit: 143, Stdout: []byte("# nThread 1\n"), Stderr: []byte(failed)}, queue: queue}
+		g := srunGate(t, h)
+		clock := testingclock.NewFakePassiveClock(time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC))
+		g.runner.Deps.Clock, g.runner.Deps.Wait = clock, func(_ context.Context, by time.Duration) error { clock.SetTime(clock.Now().Add(by)); return nil }
+		o, _, err := g.run(t.Context(), job{test: tests[0], scope: ScopeAll, nodes: []string{"gpu-01", "gpu-02"}, repetitions: 1})
+		if err != nil || o.Succeeded || o.Ended != want[0] || !strings.Contains(o.Problem, want[1]) || len(o.Lost) > 0 {
+			t.Errorf("%q: %v: %+v, want %q", queue, err, o, want)
+		}
+	}
+}
+
+// srunLog is the output of nccl-tests started by srun on machines of these names.
+func srunLog(c cluster, nodes []string, hosts map[string]string, repetitions int) string {
+	var names []string
+	for i, n := range nodes {
+		names = append(names, fmt.Sprintf("J-%d", i), cmp.Or(hosts[n], n))
+	}
+	return strings.NewReplacer(names...).Replace(c.log("J", nodes, repetitions))
+}
+
+// A node that fails under the collective is the suspect, whether srun names it or the states of nodes do, and pairs of
+// the others, which are good, say nothing.
+func TestNodeLostUnderTheCollective(t *testing.T) {
+	t.Parallel()
+	idle := "NodeName=gpu-01 Gres=gpu:h100:8 State=IDLE\nNodeName=gpu-02 Gres=gpu:h100:8 State=IDLE\n"
+	for name, tt := range map[string]struct{ stderr, nodes, message string }{
+		"srun names it":    {"srun: error: Node failure on gpu-02\nsrun: error: gpu-02: task 8: Killed\n", idle, "gpu-02 failed under the collective: it is srun: error: Node failure on gpu-02"},
+		"slurmctld has it": {"srun: error: gpu-01: task 0: Killed\n", strings.Replace(idle, "gpu-02 Gres=gpu:h100:8 State=IDLE", "gpu-02 Gres=gpu:h100:8 State=DOWN* Reason=Not responding", 1), "it is DOWN+NOT_RESPONDING: Not responding; srun exited with code 137; job 9 is NODE_FAIL"},
+	} {
+		states := []string{idle, tt.nodes}
+		ran := 0
+		g := srunGate(t, hostFunc(func(argv []string) ssh.Output {
+			switch argv[0] {
+			case "scontrol":
+				out := ssh.Output{Stdout: []byte(states[0])}
+				states = states[min(1, len(states)-1):]
+				return out
+			case "squeue":
+				return ssh.Output{Stdout: []byte("9|NODE_FAIL\n")}
+			}
+			ran++
+			return ssh.Output{Exit: 137, Stdout: []byte(srunLog(cluster{truncate: true}, []string{"gpu-01", "gpu-02", "gpu-03", "gpu-04"}, nil, 1)), Stderr: []byte(tt.stderr)}
+		}))
+		var b srunBook
+		if err := g.Observe(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if j := plan.Judge(g, b.obs); j.Verdict != check.Failed || j.Findings[0].Suspect != "gpu-02" || !strings.Contains(j.Findings[0].Message, tt.message) || ran != 1 {
+			t.Errorf("%s: %s, %d jobs: %+v", name, j.Verdict, ran, j.Findings)
+		}
+	}
+}
+
+type hostFunc func(argv []string) ssh.Output
+
+func (f hostFunc) Run(_ context.Context, _ string, argv ...string) (ssh.Output, error) {
+	return f(argv), nil
 }
 
 // A collective does not start on nodes with jobs of others, which it could preempt.

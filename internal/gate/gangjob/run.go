@@ -51,6 +51,8 @@ type Outcome struct {
 	Refused bool `json:"refused,omitempty"`
 	// Claims are the GPUs that claims allocate to the placed pods; nil if the pods claim none.
 	Claims *allocation.Figures `json:"claims,omitempty"`
+	// Lost are nodes that failed under a job of Slurm, with what it says of them.
+	Lost map[string]string `json:"lost,omitempty"`
 	// Leftover is the error of the deletion.
 	Leftover string `json:"leftover,omitempty"`
 }

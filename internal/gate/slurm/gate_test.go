@@ -91,6 +91,20 @@ func TestJobFails(t *testing.T) {
 	}
 }
 
+// A job that a person or the scheduler ended is not a failure of the cluster.
+func TestJobIsEnded(t *testing.T) {
+	t.Parallel()
+	for queue, want := range map[string]check.Verdict{"9|PREEMPTED\n": check.Unobserved, "9|CANCELLED\n": check.Unobserved, "9|FAILED\n": check.Failed, "": check.Failed, "9|COMPLETING\n": check.Failed} {
+		g, obs, _ := stack(t, func(_ *site.Site, l *login) {
+			l.outputs["srun --cpu"] = ssh.Output{Exit: 143, Stderr: []byte("slurmstepd: error: *** STEP 9.0 ON gpu-01 CANCELLED AT 2026-01-01T00:00:00 ***\n")}
+			l.outputs["squeue "] = ssh.Output{Stdout: []byte(queue)}
+		})
+		if j := judgeOf(g)(obs); j.Verdict != want || !strings.Contains(j.Findings[0].Message, "STEP 9.0 ON gpu-01 CANCELLED") {
+			t.Errorf("%q: %s: %+v", queue, j.Verdict, j.Findings)
+		}
+	}
+}
+
 type runner func(ctx context.Context, host string, argv ...string) (ssh.Output, error)
 
 func (r runner) Run(ctx context.Context, host string, argv ...string) (ssh.Output, error) {

@@ -18,6 +18,7 @@ const (
 	remedyHook      = "set it in slurm.conf, or add it to slurm.without if the cluster has none"
 	remedyPyxis     = "install Pyxis on the login host and on all nodes: plugstack.conf must include spank_pyxis.so"
 	remedyEnroot    = "install enroot on the node, in the PATH of jobs"
+	remedyEnded     = "read sacct -j JOB and the log of slurmctld about the job; then run it again"
 	remedyJob       = "read srun's output in the evidence, and the logs of slurmctld and slurmd"
 )
 
@@ -142,6 +143,10 @@ func (g *Stack) judgeJob(b *check.Builder, obs []check.Observation) {
 		g.judgeNodes(b, last.ID, after.Nodes, true)
 	}
 	if !ran {
+		return
+	}
+	if slurmjob.Unrelated(job.State) {
+		b.Unobserved(o.ID, "job "+g.jobName(g.Name()), remedyEnded, "a person or the scheduler ended the job: it is %s: %s", job.State, job.Problem)
 		return
 	}
 	if job.Exit != 0 || job.TimedOut {

@@ -84,8 +84,11 @@ func notRun(format string, args ...any) gangjob.Outcome {
 	return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: fmt.Sprintf(format, args...)}
 }
 
-// unrelated are the ends of a job that say nothing of its nodes: a person or the scheduler ended it.
 var unrelated = []string{"CANCELLED", "DEADLINE", "PREEMPTED", "REVOKED"}
+
+// Unrelated reports whether a state is the end of a job that says nothing of its nodes: a person or the scheduler
+// ended it.
+func Unrelated(state string) bool { return slices.Contains(unrelated, state) }
 
 // endOf is the end of a job, for people.
 func endOf(i slurm.JobInfo) string {
@@ -107,7 +110,7 @@ func outcome(i slurm.JobInfo, p printed, unread error) gangjob.Outcome {
 		end += "; its output is unknown: " + unread.Error()
 	}
 	switch {
-	case slices.Contains(unrelated, i.State):
+	case Unrelated(i.State):
 		return notRun("%s", end)
 	case i.State == "TIMEOUT":
 		return gangjob.Outcome{Ended: gangjob.EndedTimeout, Problem: end}

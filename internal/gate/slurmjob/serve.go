@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/slurm"
@@ -51,7 +50,7 @@ func (s *Server) Wait(ctx context.Context) error {
 		return errors.New(w.problem)
 	}
 	end := endOf(w.info)
-	if slices.Contains(unrelated, w.info.State) {
+	if Unrelated(w.info.State) {
 		return errors.New(end)
 	}
 	return fmt.Errorf("%w: %s", ErrEnded, end)
