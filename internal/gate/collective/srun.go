@@ -177,6 +177,7 @@ func (g *Srun) outcome(program string, out ssh.Output, err, timeout error) gangj
 	text := strings.ToValidUTF8(string(bytes.TrimSpace(out.Stderr)), "?")
 	text = text[max(0, len(text)-400):]
 	refused := slices.ContainsFunc(notStarted, func(part string) bool { return strings.Contains(text, "srun: ") && strings.Contains(text, part) })
+	silent, container := len(bytes.TrimSpace(out.Stdout)) == 0, slurmjob.ContainerProblem(string(out.Stderr))
 	switch {
 	case timeout != nil:
 		return gangjob.Outcome{Ended: gangjob.EndedTimeout, Problem: "it still ran after " + g.gate.site.Workloads.Collective.Timeout.D().String()}
@@ -184,8 +185,10 @@ func (g *Srun) outcome(program string, out ssh.Output, err, timeout error) gangj
 		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: err.Error()}
 	case out.Exit == exitNotFound:
 		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: fmt.Sprintf("srun or %s not found: %s", program, text)}
-	case out.Exit != 0 && refused && len(bytes.TrimSpace(out.Stdout)) == 0:
+	case out.Exit != 0 && refused && silent:
 		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "the job did not start: " + text}
+	case out.Exit != 0 && container != "" && silent:
+		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "a container was not started: " + container}
 	case out.Exit != 0:
 		return gangjob.Outcome{Ended: gangjob.EndedDone, Problem: fmt.Sprintf("srun exited with code %d", out.Exit)}
 	default:

@@ -65,9 +65,15 @@ func TestSrunOutcome(t *testing.T) {
 		"refused":        {ssh.Output{Exit: 1, Stderr: []byte("srun: error: Unable to allocate resources: Requested nodes are busy\n")}, nil, gangjob.EndedNotRun, "did not start: srun: error"},
 		"prolog":         {ssh.Output{Exit: 1, Stderr: []byte("srun: Prolog failure on node gpu-02\n")}, nil, gangjob.EndedNotRun, "Prolog failure on node gpu-02"},
 		"no such option": {ssh.Output{Exit: 1, Stderr: []byte("srun: unrecognized option '--container-image=x'\n")}, nil, gangjob.EndedNotRun, "unrecognized option"},
-		"not found":      {ssh.Output{Exit: 127, Stderr: []byte("env: 'all_reduce_perf': No such file or directory\n")}, nil, gangjob.EndedNotRun, "all_reduce_perf not found"},
-		"no answer":      {ssh.Output{}, errors.New("no route to host"), gangjob.EndedNotRun, "no route to host; its job may still run: no route to host"},
-		"a task failed":  {ssh.Output{Exit: 1, Stdout: []byte("# nThread 1\n"), Stderr: []byte("srun: error: gpu-02: task 9: Exited with exit code 1\n")}, nil, gangjob.EndedDone, "exited with code 1"},
+		// NVIDIA/pyxis issue 61.
+		"no container": {ssh.Output{Exit: 1, Stderr: []byte("pyxis: importing docker image ...\nslurmstepd: error: pyxis: container start failed with error code: 1\nslurmstepd: error: pyxis: printing contents of log file ...\n" +
+			"slurmstepd: error: pyxis:     enroot-switchroot: failed to execute: /bin/bash: No such file or directory\nslurmstepd: error: pyxis: couldn't start container\n" +
+			"slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1\nslurmstepd: error: Failed to invoke spank plugin stack\nsrun: error: hpc-pg0-2: task 1: Exited with exit code 1\n")}, nil,
+			gangjob.EndedNotRun, "a container was not started: slurmstepd: error: pyxis: container start failed with error code: 1 | slurmstepd: error: pyxis:     enroot-switchroot: failed to execute: /bin/bash: No such file or directory | "},
+		"a container that ran": {ssh.Output{Exit: 1, Stdout: []byte("# nThread 1\n"), Stderr: []byte("slurmstepd: error: pyxis: child 5 failed with error code: 1\n")}, nil, gangjob.EndedDone, "exited with code 1"},
+		"not found":            {ssh.Output{Exit: 127, Stderr: []byte("env: 'all_reduce_perf': No such file or directory\n")}, nil, gangjob.EndedNotRun, "all_reduce_perf not found"},
+		"no answer":            {ssh.Output{}, errors.New("no route to host"), gangjob.EndedNotRun, "no route to host; its job may still run: no route to host"},
+		"a task failed":        {ssh.Output{Exit: 1, Stdout: []byte("# nThread 1\n"), Stderr: []byte("srun: error: gpu-02: task 9: Exited with exit code 1\n")}, nil, gangjob.EndedDone, "exited with code 1"},
 	} {
 		h := &srunHost{out: tt.out, err: tt.err}
 		g := srunGate(t, h)

@@ -209,6 +209,8 @@ func TestSbatchNeverAPass(t *testing.T) {
 			check.Unobserved, "the server was not started: port 8123 of the node is in use", remedyPort},
 		"no such program": {&fakeSlurm{v: &fakeVLLM{never: true}, states: running3("FAILED"), output: serverOutput + "0: bash: line 5: exec: vllm: not found\n0: \n0: firstlight-task end 0 127\nsrun: error: gpu-04: task 0: Exited with exit code 127\n"},
 			check.Failed, "vLLM crashes: bash: line 5: exec: vllm: not found: ", remedyLog},
+		"no container": {&fakeSlurm{v: &fakeVLLM{never: true}, states: running3("FAILED"), output: "0: slurmstepd: error: pyxis: failed to import docker image\n0: slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1\nsrun: error: gpu-04: task 0: Exited with exit code 1\n"},
+			check.Unobserved, "the container was not started: slurmstepd: error: pyxis: failed to import docker image | ", ""},
 		"no such option of srun": {&fakeSlurm{v: &fakeVLLM{never: true}, states: running3("FAILED"), output: "srun: unrecognized option '--container-image=x'\n"},
 			check.Failed, "vLLM crashes: srun: unrecognized option '--container-image=x'", remedyLog},
 		"connection lost under the load": {&fakeSlurm{lost: true, states: []string{"RUNNING"}, output: serverOutput}, check.Unobserved, "of 210 requests ended with the SSH connection", remedyLost},

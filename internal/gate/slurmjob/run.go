@@ -109,9 +109,11 @@ func outcome(i slurm.JobInfo, p printed, unread error) gangjob.Outcome {
 	if unread != nil {
 		end += "; its output is unknown: " + unread.Error()
 	}
-	switch {
+	switch unstarted := p.unstarted(); {
 	case Unrelated(i.State):
 		return notRun("%s", end)
+	case i.State == "FAILED" && unstarted != "":
+		return notRun("%s; a container was not started: %s", endOf(i), unstarted)
 	case i.State == "TIMEOUT":
 		return gangjob.Outcome{Ended: gangjob.EndedTimeout, Problem: end}
 	case i.State != "COMPLETED":

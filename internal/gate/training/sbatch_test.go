@@ -169,6 +169,10 @@ func TestSbatchNeverPasses(t *testing.T) {
 		"it waits": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "] = jobState("PENDING Reason=Resources")
 		}, check.Unobserved, "job training", "did not begin in time: it is PENDING (Resources)"},
+		"no container": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte("2: slurmstepd: error: pyxis: couldn't start container\nsrun: error: gpu-03: task 2: Exited with exit code 1\n\nfirstlight-batch end 7 1\n")}
+		}, check.Unobserved, "job training", "a container was not started: slurmstepd: error: pyxis: couldn't start container | srun: error: gpu-03: task 2"},
 		"nodes in use": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show nodes "] = ssh.Output{Stdout: []byte(strings.Replace(nodes, "DOWN+NOT_RESPONDING", "MIXED", 1))}
 			delete(l.outputs, "sbatch")
