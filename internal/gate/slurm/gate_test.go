@@ -80,7 +80,9 @@ func TestJobFails(t *testing.T) {
 	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-02" || !strings.Contains(j.Findings[0].Message, "Prolog error") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
-	g, obs, _ := stack(t, func(_ *site.Site, l *login) { l.outputs["srun --cpu"] = failed })
+	g, obs, _ := stack(t, func(_ *site.Site, l *login) { // srun itself cancels such a job
+		l.outputs["srun --cpu"], l.outputs["squeue "] = failed, ssh.Output{Stdout: []byte("22|CANCELLED\n")}
+	})
 	j = judgeOf(g)(obs)
 	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "job firstlight-gpustack-r1" || !strings.Contains(j.Findings[0].Message, "Prolog failure on node gpu-02") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
