@@ -105,13 +105,11 @@ func (g *Srun) argv(j job) []string {
 // run runs the repetitions until one fails; its log is that of all of them. The error is only for an
 // ended context.
 func (g *Srun) run(ctx context.Context, j job) (gangjob.Outcome, []gangjob.Log, error) {
-	limited, cancel := context.WithTimeout(ctx, g.gate.site.Workloads.Collective.Timeout.D())
-	defer cancel()
 	var log bytes.Buffer
 	outcome := gangjob.Outcome{Ended: gangjob.EndedDone, Succeeded: true}
 	for range j.repetitions {
 		var err error
-		if outcome, err = g.once(ctx, limited, j, &log); err != nil {
+		if outcome, err = g.once(ctx, j, &log); err != nil {
 			return outcome, nil, fmt.Errorf("run %s: %w", j.name(), err)
 		}
 		if !outcome.Succeeded {
@@ -121,18 +119,22 @@ func (g *Srun) run(ctx context.Context, j job) (gangjob.Outcome, []gangjob.Log, 
 	return outcome, []gangjob.Log{{Data: log.Bytes()}}, nil
 }
 
-// once is one repetition. The error is only for an ended ctx.
-func (g *Srun) once(ctx, limited context.Context, j job, log *bytes.Buffer) (gangjob.Outcome, error) {
-	if _, err := g.runner.Free(limited, j.nodes); err != nil {
+// once is one repetition, a job of its own with its own time limit; srun waits for the nodes before it. The error is
+// only for an ended context.
+func (g *Srun) once(ctx context.Context, j job, log *bytes.Buffer) (gangjob.Outcome, error) {
+	if _, err := g.runner.Free(ctx, j.nodes); err != nil {
 		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "the job was not started: " + err.Error()}, ctx.Err()
 	}
-	out, err := g.hosts.Run(limited, g.gate.site.Slurm.Host(), g.argv(j)...)
+	s := g.gate.site
+	limited, cancel := context.WithTimeout(ctx, s.Workloads.Collective.Timeout.D()+s.Slurm.JobTimeout.D())
+	defer cancel()
+	out, err := g.hosts.Run(limited, s.Slurm.Host(), g.argv(j)...)
 	log.Write(out.Stdout)
 	log.Write(out.Stderr)
 	var left error // why the job may still run
 	if limited.Err() != nil || err != nil {
 		left = slurm.Cancel(ctx, func(ctx context.Context, argv ...string) (ssh.Output, error) {
-			return g.hosts.Run(ctx, g.gate.site.Slurm.Host(), argv...)
+			return g.hosts.Run(ctx, s.Slurm.Host(), argv...)
 		}, g.slurmName(j.name()))
 	}
 	if ctx.Err() != nil {
@@ -145,11 +147,11 @@ func (g *Srun) once(ctx, limited context.Context, j job, log *bytes.Buffer) (gan
 	if outcome.Succeeded || outcome.Ended != gangjob.EndedDone {
 		return outcome, nil
 	}
-	return g.ended(ctx, j, outcome, string(out.Stderr)), ctx.Err()
+	return g.ended(ctx, j, outcome, out), ctx.Err()
 }
 
 // ended is the outcome of a job whose srun has failed, with its end as Slurm has it and the nodes that failed under it.
-func (g *Srun) ended(ctx context.Context, j job, outcome gangjob.Outcome, stderr string) gangjob.Outcome {
+func (g *Srun) ended(ctx context.Context, j job, outcome gangjob.Outcome, out ssh.Output) gangjob.Outcome {
 	last, err := g.runner.Last(ctx, g.slurmName(j.name()))
 	if err != nil {
 		outcome.Problem += "; " + err.Error()
@@ -160,11 +162,24 @@ func (g *Srun) ended(ctx context.Context, j job, outcome gangjob.Outcome, stderr
 	case slurmjob.Unrelated(last.State):
 		outcome.Ended = gangjob.EndedNotRun
 		return outcome
+	case last.State == "TIMEOUT" && g.importing(out):
+		outcome.Ended, outcome.Problem = gangjob.EndedNotRun, importProblem+outcome.Problem
+		return outcome
 	case last.State == "TIMEOUT":
 		outcome.Ended = gangjob.EndedTimeout
 	}
-	outcome.Lost = g.runner.Lost(ctx, j.nodes, stderr)
+	outcome.Lost = g.runner.Lost(ctx, j.nodes, string(out.Stderr))
 	return outcome
+}
+
+// importProblem begins the problem of a job whose time was over before its program had output.
+const importProblem = "the program did not begin in time, the image may still have been imported on a node (use a squashfs file on a shared file system, or raise workloads.collective.timeout): "
+
+// importing reports whether a container may not have been started yet: Pyxis imports and unpacks the image at each
+// srun, which took 7 and 20 minutes (NVIDIA/pyxis issues 24 and 40). nccl-tests prints its head before anything that
+// can hang in NCCL.
+func (g *Srun) importing(out ssh.Output) bool {
+	return g.gate.site.Slurm.Containers == site.ContainersPyxis && len(bytes.TrimSpace(out.Stdout)) == 0
 }
 
 // notStarted are texts of srun about a job that did not start.
@@ -179,6 +194,8 @@ func (g *Srun) outcome(program string, out ssh.Output, err, timeout error) gangj
 	refused := slices.ContainsFunc(notStarted, func(part string) bool { return strings.Contains(text, "srun: ") && strings.Contains(text, part) })
 	silent, container := len(bytes.TrimSpace(out.Stdout)) == 0, slurmjob.ContainerProblem(string(out.Stderr))
 	switch {
+	case timeout != nil && g.importing(out):
+		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: importProblem + "it had no output after " + g.gate.site.Workloads.Collective.Timeout.D().String()}
 	case timeout != nil:
 		return gangjob.Outcome{Ended: gangjob.EndedTimeout, Problem: "it still ran after " + g.gate.site.Workloads.Collective.Timeout.D().String()}
 	case err != nil:

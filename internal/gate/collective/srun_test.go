@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	testingclock "k8s.io/utils/clock/testing"
@@ -141,6 +142,45 @@ func TestSrunEnd(t *testing.T) {
 			t.Errorf("%q: %v: %+v, want %q", queue, err, o, want)
 		}
 	}
+}
+
+// A job whose time is over while Pyxis imports the image is not a hang, and its repetitions have a limit each.
+func TestImportIsNotAHang(t *testing.T) {
+	t.Parallel()
+	const importing = "pyxis: importing docker image: registry.example.com#nccl-tests:2.17\n"
+	for name, tt := range map[string]struct {
+		stdout, containers, queue, ended string
+	}{
+		"by Slurm's limit":      {"", site.ContainersPyxis, "9|TIMEOUT\n", gangjob.EndedNotRun},
+		"has output":            {"# nThread 1\n", site.ContainersPyxis, "9|TIMEOUT\n", gangjob.EndedTimeout},
+		"no container":          {"", site.ContainersNone, "9|TIMEOUT\n", gangjob.EndedTimeout},
+		"cut off":               {"", site.ContainersPyxis, "", gangjob.EndedNotRun},
+		"cut off, has output":   {"# nThread 1\n", site.ContainersPyxis, "", gangjob.EndedTimeout},
+		"cut off, no container": {"", site.ContainersNone, "", gangjob.EndedTimeout},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			out := ssh.Output{Exit: 1, Stdout: []byte(tt.stdout), Stderr: []byte(importing)}
+			g := srunGate(t, waitingHost{&srunHost{out: out, queue: tt.queue}})
+			g.gate.site.Slurm.Containers = tt.containers
+			began := time.Now()
+			o, _, err := g.run(t.Context(), job{test: tests[0], scope: ScopeAll, nodes: []string{"gpu-01"}, repetitions: 3})
+			if took := time.Since(began); err != nil || o.Succeeded || o.Ended != tt.ended || strings.Contains(o.Problem, "squashfs") != (tt.ended == gangjob.EndedNotRun) || tt.queue == "" && took != 35*time.Minute {
+				t.Errorf("%s: %v after %s: %+v", name, err, took, o)
+			}
+		})
+	}
+}
+
+// waitingHost is a host whose srun does not end by itself, if Slurm does not have its job.
+type waitingHost struct{ *srunHost }
+
+func (h waitingHost) Run(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+	out, err := h.srunHost.Run(ctx, host, argv...)
+	if argv[0] == "srun" && h.queue == "" {
+		<-ctx.Done()
+		return out, ctx.Err()
+	}
+	return out, err
 }
 
 // srunLog is the output of nccl-tests started by srun on machines of these names.

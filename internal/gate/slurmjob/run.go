@@ -52,7 +52,7 @@ func (r Runner) Run(ctx context.Context, j Job) (Result, error) {
 		return out, fmt.Errorf("read the output of job %s: %w", id, ctx.Err())
 	}
 	p, err := parse(raw, id, len(j.Nodes))
-	out.Outcome = outcome(w.info, p, errors.Join(unread, err))
+	out.Outcome = outcome(j, w.info, p, errors.Join(unread, err))
 	out.Logs = p.logs(out.Outcome.Succeeded)
 	for _, log := range out.Logs {
 		out.Outcome.Pods = append(out.Outcome.Pods, log.Pod)
@@ -100,7 +100,7 @@ func endOf(i slurm.JobInfo) string {
 }
 
 // outcome is the end of a job that has ended. unread is why its output is not known.
-func outcome(i slurm.JobInfo, p printed, unread error) gangjob.Outcome {
+func outcome(j Job, i slurm.JobInfo, p printed, unread error) gangjob.Outcome {
 	end := endOf(i)
 	const most = 4
 	if n := len(p.messages); n > 0 {
@@ -114,6 +114,8 @@ func outcome(i slurm.JobInfo, p printed, unread error) gangjob.Outcome {
 		return notRun("%s", end)
 	case i.State == "FAILED" && unstarted != "":
 		return notRun("%s; a container was not started: %s", endOf(i), unstarted)
+	case i.State == "TIMEOUT" && j.Image != "" && unread == nil && slices.ContainsFunc(p.tasks, func(t task) bool { return t.node == "" }):
+		return notRun("%s; not all tasks have begun: the image may still have been imported on a node (use a squashfs file on a shared file system, or raise the timeout)", end)
 	case i.State == "TIMEOUT":
 		return gangjob.Outcome{Ended: gangjob.EndedTimeout, Problem: end}
 	case i.State != "COMPLETED":

@@ -162,3 +162,24 @@ func TestContainerDoesNotStart(t *testing.T) {
 		}
 	}
 }
+
+// The import of an image, which takes minutes on each node, is not a hang of the program.
+func TestImportIsNotAHang(t *testing.T) {
+	t.Parallel()
+	const begin = "0: firstlight-task begin 0 gpu-01\n"
+	for name, tt := range map[string]struct{ output, image, ended, problem string }{
+		"imports":                {"pyxis: importing docker image: nvcr.io#nvidia/pytorch:25.10-py3\n", "a#b", gangjob.EndedNotRun, "job 7 is TIMEOUT, exit code 0:0 (TimeLimit): pyxis: importing docker image"},
+		"imports on one node":    {begin, "a#b", gangjob.EndedNotRun, "not all tasks have begun"},
+		"hangs":                  {begin + "1: firstlight-task begin 1 gpu-02\n", "a#b", gangjob.EndedTimeout, "job 7 is TIMEOUT"},
+		"without a container":    {begin, "", gangjob.EndedTimeout, "job 7 is TIMEOUT"},
+		"output of another task": {begin + "2: x\n", "a#b", gangjob.EndedTimeout, "its output is unknown"},
+	} {
+		l, j := healthy(), job()
+		j.Image = tt.image
+		l.outputs["scontrol"], l.outputs["sh"] = said(state("TIMEOUT Reason=TimeLimit")), said(tt.output)
+		result, err := runner(t, l).Run(t.Context(), j)
+		if o := result.Outcome; err != nil || o.Succeeded || o.Ended != tt.ended || !strings.Contains(o.Problem, tt.problem) {
+			t.Errorf("%s: %v, %s: %s", name, err, o.Ended, o.Problem)
+		}
+	}
+}
