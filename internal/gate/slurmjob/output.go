@@ -2,6 +2,7 @@ package slurmjob
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ type task struct {
 	log  bytes.Buffer
 	// exit is nil if the end of the task is not in the output.
 	exit *int32
+	// named is the node that srun names for a task that has failed.
+	named string
 }
 
 // ownFile ends a script unless $0 is the path of a file of this user.
@@ -77,7 +80,11 @@ var label = regexp.MustCompile(`^ *(\d+): ?`)
 
 // parse splits the output of a job of n nodes by task. A line that no task of the job can have printed is an error.
 func parse(raw []byte, id string, n int) (printed, error) {
-	return guard.Parse("the output of job "+id, func() (printed, error) { return split(raw, id, n) })
+	return guard.Parse("the output of job "+id, func() (printed, error) {
+		p, err := split(raw, id, n)
+		p.exits()
+		return p, err
+	})
 }
 
 func split(raw []byte, id string, n int) (printed, error) {
@@ -108,6 +115,48 @@ func (p *printed) message(line, id string) {
 	}
 	if line = strings.TrimSpace(line); line != "" {
 		p.messages = append(p.messages, line)
+	}
+}
+
+// failed matches srun's line about tasks that have failed by themselves: those that it has ended are "Terminated" or
+// "Killed". The nodes and the numbers may be lists.
+var failed = regexp.MustCompile(`^srun: error: (\S+): tasks? (\[?[\d,-]+\]?): Exited with exit code (\d+)$`)
+
+// exits are the codes of tasks whose end is not in the output, as srun has them: a container that does not start has
+// no task, and a task that srun ends may have printed no end.
+func (p *printed) exits() {
+	for _, line := range p.messages {
+		m := failed.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		code, err := strconv.ParseInt(m[3], 10, 32)
+		if err != nil {
+			continue
+		}
+		for part := range strings.SplitSeq(strings.Trim(m[2], "[]"), ",") {
+			from, to, isRange := strings.Cut(part, "-")
+			first, err := strconv.Atoi(from)
+			last := first
+			if err == nil && isRange {
+				last, err = strconv.Atoi(to)
+			}
+			if err != nil {
+				continue
+			}
+			for i := first; i <= min(last, len(p.tasks)-1); i++ {
+				p.tasks[i].failed(int32(code), m[1])
+			}
+		}
+	}
+}
+
+func (t *task) failed(code int32, node string) {
+	if t.exit == nil {
+		t.exit = &code
+	}
+	if !strings.Contains(node, "[") {
+		t.named = node
 	}
 }
 
@@ -143,7 +192,7 @@ func (p printed) logs(succeeded bool) []gangjob.Log {
 	var out []gangjob.Log
 	for i := range p.tasks {
 		t := &p.tasks[i]
-		log := gangjob.Log{Pod: workload.Outcome{Pod: fmt.Sprintf("task-%d", i), Index: i, Node: t.node, Phase: t.phase(), ExitCode: t.exit}, Data: t.log.Bytes()}
+		log := gangjob.Log{Pod: workload.Outcome{Pod: fmt.Sprintf("task-%d", i), Index: i, Node: cmp.Or(t.node, t.named), Phase: t.phase(), ExitCode: t.exit}, Data: t.log.Bytes()}
 		if succeeded && t.exit == nil {
 			log.Err = errIncomplete.Error()
 		}
@@ -154,10 +203,13 @@ func (p printed) logs(succeeded bool) []gangjob.Log {
 
 var errIncomplete = errors.New("the output of the job has no end of the task")
 
+// NotBegun is the phase of a task whose beginning is not in the output.
+const NotBegun = "not begun"
+
 func (t *task) phase() string {
 	switch {
 	case t.node == "":
-		return "not begun"
+		return NotBegun
 	case t.exit == nil:
 		return "not ended"
 	default:

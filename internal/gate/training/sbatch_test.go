@@ -49,6 +49,20 @@ func jobOutput(w fakeTrainer) string {
 	return b.String() + "firstlight-batch end 7 0\n"
 }
 
+// begun is the beginning of the output of the first tasks.
+func begun(tasks int) string {
+	var b strings.Builder
+	for i := range tasks {
+		fmt.Fprintf(&b, "%d: firstlight-task begin %d gpu-0%d\n", i, i, i+1)
+	}
+	return b.String()
+}
+
+// cancelledAt is what slurmstepd of the first node prints for the step, with the label of its task.
+func cancelledAt(text string) string {
+	return "0: slurmstepd: error: *** STEP 7.0 ON gpu-01 CANCELLED AT " + text + " ***\nslurmstepd: error: *** JOB 7 ON gpu-01 CANCELLED AT " + text + " ***\n"
+}
+
 func jobState(state string) ssh.Output {
 	return ssh.Output{Stdout: []byte("JobId=7 JobName=firstlight-training-r1 JobState=" + state + " Requeue=0 Restarts=0 ExitCode=0:0 NodeList=gpu-[01-04] BatchHost=gpu-01 NumNodes=4 NumCPUs=32\n")}
 }
@@ -169,6 +183,26 @@ func TestSbatchNeverPasses(t *testing.T) {
 		"it waits": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "] = jobState("PENDING Reason=Resources")
 		}, check.Unobserved, "job training", "did not begin in time: it is PENDING (Resources)"},
+		"a hang is no failure of the first node": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("TIMEOUT Reason=TimeLimit")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(begun(4) + cancelledAt("2020-10-28T19:25:55 DUE TO TIME LIMIT"))}
+		}, check.Failed, "job training", "hangs: it did not end before its timeout"},
+		"the line of the first node is not the cause": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(begun(4) + "2: firstlight-task end 2 1\n" + cancelledAt("2026-01-01T00:00:00"))}
+		}, check.Failed, "gpu-03", "training failed: job 7 is FAILED"},
+		"srun names the node": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(begun(2) + cancelledAt("2026-01-01T00:00:00") + "srun: error: gpu-03: task 2: Exited with exit code 1\nsrun: error: gpu-01: task 0: Terminated\n")}
+		}, check.Failed, "gpu-03", "training failed: job 7 is FAILED"},
+		"srun names several tasks": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(begun(4) + "srun: error: gpu-[02,04]: tasks 1,3: Exited with exit code 3\n")}
+		}, check.Failed, "gpu-02", "pod task-3 on gpu-04: ended, exit code 3"},
+		"a task does not begin": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(begun(3) + cancelledAt("2026-01-01T00:00:00"))}
+		}, check.Failed, "task-3", "training failed: job 7 is FAILED"},
 		"no container": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
 			l.outputs["sh -c "] = ssh.Output{Stdout: []byte("2: slurmstepd: error: pyxis: couldn't start container\nsrun: error: gpu-03: task 2: Exited with exit code 1\n\nfirstlight-batch end 7 1\n")}
