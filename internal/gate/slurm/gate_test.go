@@ -93,6 +93,35 @@ func TestJobFails(t *testing.T) {
 	}
 }
 
+// A job that other jobs keep from its nodes is not observed; one that Slurm refuses for another reason is a failure.
+func TestJobGetsNoNodes(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]check.Verdict{
+		"Requested nodes are busy": check.Unobserved, "Immediate execution impossible, insufficient priority": check.Unobserved,
+		"Invalid account or account/partition combination specified": check.Failed, "Requested node configuration is not available": check.Failed,
+	} {
+		reads := 0
+		s, p := gateSite(t)
+		l := healthy(t)
+		l.outputs["srun --cpu"] = ssh.Output{Exit: 1, Stderr: []byte("srun: error: Unable to allocate resources: " + reason + "\n")}
+		before, after := captured(t, "nodes-idle"), captured(t, "nodes-allocated")
+		deps := depsOf(l)
+		deps.Hosts = runner(func(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+			if strings.HasPrefix(strings.Join(argv, " "), "scontrol show nodes") {
+				if reads++; reads > 1 {
+					return after, nil
+				}
+				return before, nil
+			}
+			return l.Run(ctx, host, argv...)
+		})
+		g := NewStack(s, p, deps)
+		if j := judgeOf(g)(observed(t, g)); j.Verdict != want || len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Message, reason) {
+			t.Errorf("%s: %s: %+v", reason, j.Verdict, j.Findings)
+		}
+	}
+}
+
 // A job that a person or the scheduler ended is not a failure of the cluster.
 func TestJobIsEnded(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -135,6 +136,9 @@ func (g *Stack) judgePartition(b *check.Builder, obs []check.Observation) {
 	}
 }
 
+// noNodes matches srun's reasons for a job that other jobs keep from its nodes (slurm_errno.c, 20.11 to 25.05).
+var noNodes = regexp.MustCompile(`nable to allocate resources: (?:Requested nodes are busy|Immediate execution impossible|Requested reservation is in use|Connection timed out)`)
+
 // judgeJob requires a task on every node, and that every node takes jobs after it. The next job may run already.
 func (g *Stack) judgeJob(b *check.Builder, obs []check.Observation) {
 	job, o, ran := check.Require[jobFigures](b, obs, kindJob, "", "job", remedyJob)
@@ -150,7 +154,11 @@ func (g *Stack) judgeJob(b *check.Builder, obs []check.Observation) {
 		return
 	}
 	if job.Exit != 0 || job.TimedOut {
-		if !b.HasFailed() { // else it is the reason
+		switch {
+		case b.HasFailed(): // it is the reason
+		case job.Job == "" && !job.TimedOut && noNodes.MatchString(job.Problem):
+			b.Unobserved(o.ID, "job "+g.jobName(g.Name()), remedyBusy, "the job got no nodes: %s", job.Problem)
+		default:
 			b.Fail(o.ID, "job "+g.jobName(g.Name()), remedyJob, "the job failed (exit code %d): %s", job.Exit, job.Problem)
 		}
 		return
