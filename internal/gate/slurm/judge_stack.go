@@ -149,13 +149,11 @@ func (g *Stack) judgeJob(b *check.Builder, obs []check.Observation) {
 	if !ran {
 		return
 	}
-	if slurmjob.Unrelated(job.State) {
-		b.Unobserved(o.ID, "job "+g.jobName(g.Name()), remedyEnded, "a person or the scheduler ended the job: it is %s: %s", job.State, job.Problem)
-		return
-	}
 	if job.Exit != 0 || job.TimedOut {
 		switch {
 		case b.HasFailed(): // it is the reason
+		case slurmjob.Unrelated(job.State):
+			b.Unobserved(o.ID, "job "+g.jobName(g.Name()), remedyEnded, "a person or the scheduler ended the job: it is %s: %s", job.State, job.Problem)
 		case job.Job == "" && !job.TimedOut && noNodes.MatchString(job.Problem):
 			b.Unobserved(o.ID, "job "+g.jobName(g.Name()), remedyBusy, "the job got no nodes: %s", job.Problem)
 		default:
