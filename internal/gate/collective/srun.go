@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +123,8 @@ func (g *Srun) run(ctx context.Context, j job) (gangjob.Outcome, []gangjob.Log, 
 // once is one repetition, a job of its own with its own time limit; srun waits for the nodes before it. The error is
 // only for an ended context.
 func (g *Srun) once(ctx context.Context, j job, log *bytes.Buffer) (gangjob.Outcome, error) {
-	if _, err := g.runner.Free(ctx, j.nodes); err != nil {
+	nodes, err := g.runner.Free(ctx, j.nodes)
+	if err != nil {
 		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "the job was not started: " + err.Error()}, ctx.Err()
 	}
 	s := g.gate.site
@@ -141,6 +143,7 @@ func (g *Srun) once(ctx context.Context, j job, log *bytes.Buffer) (gangjob.Outc
 		return gangjob.Outcome{}, errors.Join(ctx.Err(), left)
 	}
 	outcome := g.outcome(j.test.program, out, err, limited.Err())
+	outcome.Hosts = hostsOf(nodes)
 	if left != nil {
 		outcome.Problem += "; " + left.Error()
 	}
@@ -148,6 +151,20 @@ func (g *Srun) once(ctx context.Context, j job, log *bytes.Buffer) (gangjob.Outc
 		return outcome, nil
 	}
 	return g.ended(ctx, j, outcome, out), ctx.Err()
+}
+
+// hostsOf are the names of machines that are not those of their nodes, with the node: NCCL prints host names. Several
+// nodes of one machine have none.
+func hostsOf(nodes []slurm.Node) map[string]string {
+	out, several := map[string]string{}, map[string]bool{}
+	for _, n := range nodes {
+		several[n.Host] = several[n.Host] || out[n.Host] != ""
+		if n.Host != "" && n.Host != n.Name {
+			out[n.Host] = n.Name
+		}
+	}
+	maps.DeleteFunc(out, func(host, _ string) bool { return several[host] })
+	return out
 }
 
 // ended is the outcome of a job whose srun has failed, with its end as Slurm has it and the nodes that failed under it.

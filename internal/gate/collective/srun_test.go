@@ -15,6 +15,7 @@ import (
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -222,6 +223,40 @@ func TestNodeLostUnderTheCollective(t *testing.T) {
 		if j := plan.Judge(g, b.obs); j.Verdict != check.Failed || j.Findings[0].Suspect != "gpu-02" || !strings.Contains(j.Findings[0].Message, tt.message) || ran != 1 {
 			t.Errorf("%s: %s, %d jobs: %+v", name, j.Verdict, ran, j.Findings)
 		}
+	}
+}
+
+// Machines may have other names than the nodes of Slurm (NodeHostName): findings are about nodes.
+func TestHostNamesOfMachines(t *testing.T) {
+	t.Parallel()
+	nodes := []string{"gpu-01", "gpu-02", "gpu-03", "gpu-04"}
+	hosts := map[string]string{"gpu-01": "ip-0A000405", "gpu-02": "ip-0A000406", "gpu-03": "ip-0A000407", "gpu-04": "ip-0A000408"}
+	for name, tt := range map[string]struct {
+		world   cluster
+		verdict check.Verdict
+		suspect string
+	}{"healthy": {cluster{}, check.Passed, ""}, "a node less": {cluster{fewGPUs: map[string]int{"gpu-03": 1}}, check.Failed, "gpu-03"}} {
+		var show strings.Builder
+		for _, n := range nodes {
+			fmt.Fprintf(&show, "NodeName=%s Gres=gpu:h100:8 NodeAddr=%s NodeHostName=%s Port=0 State=IDLE Partitions=batch\n", n, n, hosts[n])
+		}
+		g := srunGate(t, hostFunc(func(argv []string) ssh.Output {
+			if argv[0] == "scontrol" {
+				return ssh.Output{Stdout: []byte(show.String())}
+			}
+			return ssh.Output{Stdout: []byte(srunLog(tt.world, nodes, hosts, 1))}
+		}))
+		var b srunBook
+		if err := g.Observe(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if j := plan.Judge(g, b.obs); j.Verdict != tt.verdict || tt.suspect != "" && j.Findings[0].Suspect != tt.suspect {
+			t.Errorf("%s: %s: %s: %+v", name, j.Verdict, j.Reason, j.Findings)
+		}
+	}
+	one := []slurm.Node{{Name: "a", Host: "localhost"}, {Name: "b", Host: "localhost"}, {Name: "c", Host: "c"}, {Name: "d"}, {Name: "e", Host: "h"}}
+	if got := hostsOf(one); len(got) != 1 || got["h"] != "e" {
+		t.Errorf("%v", got)
 	}
 }
 
