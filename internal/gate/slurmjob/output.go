@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,19 +40,21 @@ type task struct {
 const ownFile = `if [ -L "$0" ] || { [ -e "$0" ] && [ ! -O "$0" ]; }; then echo "$0 is not a file of this user" >&2; exit 1; fi
 `
 
-// readScript prints a file of this user and deletes it; $0 is its path.
-const readScript = ownFile + `cat "$0" && rm -f "$0"`
+// readScript prints a file of this user, and removeScript deletes it; $0 is its path. They are two commands: the output
+// of a command is lost if the connection ends, or if it is too long.
+const (
+	readScript   = ownFile + `cat "$0"`
+	removeScript = ownFile + `rm -f "$0"`
+)
 
-// read returns the output of a job and deletes its file, which is on the login host if the directory is shared, and
+// read returns the output of a job, and then deletes its file, which is on the login host if the directory is shared, and
 // else on the batch host. A file of another user, who may have guessed its name in /tmp, is not read.
 func (r Runner) read(ctx context.Context, j Job, id, batchHost string) ([]byte, error) {
 	file := r.output(j, id)
-	script := []string{"sh", "-c", readScript, file}
-	out, err := r.run(ctx, script...)
-	if err == nil && out.Exit == 0 {
-		return out.Stdout, nil
+	raw, onLogin := readFile(ctx, r.run, "cat", file)
+	if onLogin == nil {
+		return raw, nil
 	}
-	onLogin := problemOf("cat", out, err)
 	if batchHost == "" {
 		return nil, fmt.Errorf("read %s on %s: %w", file, r.Site.Slurm.Host(), onLogin)
 	}
@@ -60,10 +63,23 @@ func (r Runner) read(ctx context.Context, j Job, id, batchHost string) ([]byte, 
 	}
 	timeout := r.Site.Slurm.JobTimeout.D()
 	srun := append(r.Site.SrunCommand(Name(j.Gate+"-output", r.RunID), []string{batchHost}, j.GPUs, timeout), "--ntasks=1", "--immediate="+strconv.Itoa(max(1, int(timeout.Seconds()))))
-	out, err = r.run(ctx, append(srun, script...)...)
-	if err != nil || out.Exit != 0 {
-		return nil, fmt.Errorf("read %s: on %s: %w; on %s: %w", file, r.Site.Slurm.Host(), onLogin, batchHost, problemOf("srun", out, err))
+	onNode := func(ctx context.Context, argv ...string) (ssh.Output, error) {
+		return r.run(ctx, append(slices.Clone(srun), argv...)...)
 	}
+	raw, onBatch := readFile(ctx, onNode, "srun", file)
+	if onBatch != nil {
+		return nil, fmt.Errorf("read %s: on %s: %w; on %s: %w", file, r.Site.Slurm.Host(), onLogin, batchHost, onBatch)
+	}
+	return raw, nil
+}
+
+// readFile reads a file, and deletes it once it was read. One that cannot be deleted remains.
+func readFile(ctx context.Context, run func(context.Context, ...string) (ssh.Output, error), name, file string) ([]byte, error) {
+	out, err := run(ctx, "sh", "-c", readScript, file)
+	if err != nil || out.Exit != 0 {
+		return nil, problemOf(name, out, err)
+	}
+	_, _ = run(ctx, "sh", "-c", removeScript, file) // the output is known
 	return out.Stdout, nil
 }
 

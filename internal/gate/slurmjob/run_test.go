@@ -183,3 +183,31 @@ func TestImportIsNotAHang(t *testing.T) {
 		}
 	}
 }
+
+// The output is deleted only after it was read: the connection may end after the command ran, or its output be too long.
+func TestOutputIsNotLost(t *testing.T) {
+	t.Parallel()
+	l, removed, reads := healthy(), 0, 0
+	l.outputs["srun"] = []ssh.Output{{Exit: 1}}
+	r := runner(t, l)
+	r.Deps.Hosts = hostFunc(func(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+		if argv[0] != "sh" {
+			return l.Run(ctx, host, argv...)
+		}
+		if strings.Contains(argv[2], "rm ") {
+			removed++
+		}
+		if strings.Contains(argv[2], "cat ") {
+			if reads++; reads == 1 {
+				return ssh.Output{}, ssh.ErrTooMuchOutput
+			}
+		}
+		return l.Run(ctx, host, argv...)
+	})
+	if result, err := r.Run(t.Context(), job()); err != nil || result.Outcome.Succeeded || reads != 1 || removed != 0 {
+		t.Errorf("%v, read %d times, removed %d times: %+v", err, reads, removed, result.Outcome)
+	}
+	if result, err := r.Run(t.Context(), job()); err != nil || !result.Outcome.Succeeded || reads != 2 || removed != 1 {
+		t.Errorf("%v, read %d times, removed %d times: %+v", err, reads, removed, result.Outcome)
+	}
+}

@@ -120,6 +120,10 @@ func TestOnlyTheUsersOutputIsRead(t *testing.T) {
 		if string(out) != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v", path, out, err)
 		}
+		if _, err := os.Lstat(path); (err == nil) != (filepath.Base(path) != "missing") {
+			t.Errorf("%s after it was read: %v", path, err)
+		}
+		_ = exec.CommandContext(t.Context(), "sh", "-c", removeScript, path).Run() // refused for others
 		if _, err := os.Lstat(path); (err == nil) != (want == "" && filepath.Base(path) != "missing") {
 			t.Errorf("%s remains: %v", path, err)
 		}
