@@ -82,8 +82,9 @@ const (
 	batchMark = "firstlight-batch"
 )
 
-// taskScript is what a task runs; $0 is the job's script. The marks show that the output of the task is complete.
-const taskScript = `printf '` + taskMark + ` begin %s %s\n' "$SLURM_NODEID" "$SLURMD_NODENAME"
+// taskScript is what a task runs; $0 is the job's script. The marks show that the output of the task is complete; the
+// first one has the time of its node in seconds.
+const taskScript = `printf '` + taskMark + ` begin %s %s %s\n' "$SLURM_NODEID" "$SLURMD_NODENAME" "$(date +%s)"
 JOB_COMPLETION_INDEX="$SLURM_NODEID" bash -ec "$0"; code=$?
 printf '\n` + taskMark + ` end %s %s\n' "$SLURM_NODEID" "$code"
 exit "$code"`

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/probe/guard"
@@ -34,6 +35,8 @@ type task struct {
 	exit *int32
 	// named is the node that srun names for a task that has failed.
 	named string
+	// began is when it began, by the clock of its node; zero if that is not known.
+	began time.Time
 }
 
 // ownFile ends a script unless $0 is the path of a file of this user.
@@ -183,7 +186,8 @@ func (t *task) add(number int, line []byte) error {
 		t.log.Write(line)
 		return nil
 	}
-	if len(words) != 4 || words[2] != strconv.Itoa(number) {
+	const timed = 5 // a beginning with its time
+	if len(words) != 4 && (len(words) != timed || words[1] != "begin") || words[2] != strconv.Itoa(number) {
 		return fmt.Errorf("unexpected line of task %d: %.120q", number, line)
 	}
 	switch words[1] {
@@ -192,6 +196,13 @@ func (t *task) add(number int, line []byte) error {
 			return fmt.Errorf("task %d began twice", number)
 		}
 		t.node = words[3]
+		if len(words) == timed {
+			seconds, err := strconv.ParseInt(words[timed-1], 10, 64)
+			if err != nil || seconds <= 0 {
+				return fmt.Errorf("unexpected line of task %d: %.120q", number, line)
+			}
+			t.began = time.Unix(seconds, 0).UTC()
+		}
 	case "end":
 		code, err := strconv.ParseInt(words[3], 10, 32)
 		if err != nil {
@@ -208,7 +219,7 @@ func (p printed) logs(succeeded bool) []gangjob.Log {
 	var out []gangjob.Log
 	for i := range p.tasks {
 		t := &p.tasks[i]
-		log := gangjob.Log{Pod: workload.Outcome{Pod: fmt.Sprintf("task-%d", i), Index: i, Node: cmp.Or(t.node, t.named), Phase: t.phase(), ExitCode: t.exit}, Data: t.log.Bytes()}
+		log := gangjob.Log{Pod: workload.Outcome{Pod: fmt.Sprintf("task-%d", i), Index: i, Node: cmp.Or(t.node, t.named), Phase: t.phase(), ExitCode: t.exit, Started: t.began}, Data: t.log.Bytes()}
 		if succeeded && t.exit == nil {
 			log.Err = errIncomplete.Error()
 		}

@@ -63,6 +63,7 @@ func TestNeverAPass(t *testing.T) {
 		"a task says failure": {"sh", said(strings.Replace(good, "end 1 0", "end 1 134", 1)), gangjob.EndedDone, "job 7 is COMPLETED", false},
 		"a task too many":     {"sh", said(good + "2: x\n"), gangjob.EndedNotRun, "has a task 2: the job has 2", false},
 		"a task of another":   {"sh", said(strings.Replace(good, "begin 1 gpu-02", "begin 0 gpu-02", 1)), gangjob.EndedNotRun, "unexpected line of task 1", false},
+		"no time":             {"sh", said(strings.Replace(good, "begin 1 gpu-02", "begin 1 gpu-02 now", 1)), gangjob.EndedNotRun, "unexpected line of task 1", false},
 		"a task twice":        {"sh", said("0: firstlight-task begin 0 gpu-02\n" + good), gangjob.EndedNotRun, "task 0 began twice", false},
 		"no output":           {"sh", []ssh.Output{failed("cat: no such file")}, gangjob.EndedNotRun, "on login-01: cat exited with code 1: cat: no such file; on gpu-01: no output of srun", false},
 	} {

@@ -2,6 +2,7 @@ package training
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -246,5 +247,49 @@ func TestSbatchWithoutAccounting(t *testing.T) {
 	j := plan.Judge(g, obs)
 	if j.Verdict != check.Passed || len(j.Lowered) != 1 || !strings.Contains(j.Lowered[0], "accounting") || strings.Contains(l.ran[1], "--container-image") || !strings.Contains(l.ran[1], "CHECKPOINT_DIRECTORY=/mnt/checkpoints") {
 		t.Errorf("%s: %s, lowered %q: %+v", j.Verdict, j.Reason, j.Lowered, j.Findings)
+	}
+}
+
+// Most ranks of Megatron print no times: the start window is that of the tasks.
+func TestSbatchStartWindow(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		late    int
+		times   bool
+		verdict check.Verdict
+		message string
+	}{
+		"together": {1, true, check.Passed, ""}, "late": {900, true, check.Failed, "pod task-3 on gpu-04 started 900 s after pod task-0 on gpu-01"},
+		"unknown": {0, false, check.Unobserved, "the start times of the ranks are unknown"},
+	} {
+		g, obs, _ := sbatchGate(t, fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			out := jobOutput(fakeTrainer{})
+			for i := range 4 {
+				begin := fmt.Sprintf("%d: firstlight-task begin %d gpu-0%d", i, i, i+1)
+				if tt.times {
+					out = strings.Replace(out, begin, fmt.Sprintf("%s %d", begin, 1764416000+i/3*tt.late), 1)
+				}
+			}
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(out)}
+		})
+		for i, o := range obs { // ranks without times
+			if o.Kind != KindRanks {
+				continue
+			}
+			f, err := check.Decode[RankFigures](o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range f.Ranks {
+				f.Ranks[k].Started = time.Time{}
+			}
+			if obs[i].Figures, err = json.Marshal(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j := plan.Judge(g, obs)
+		if j.Verdict != tt.verdict || !strings.Contains(fmt.Sprint(j.Findings), tt.message) {
+			t.Errorf("%s: %s: %+v", name, j.Verdict, j.Findings)
+		}
 	}
 }
