@@ -92,6 +92,9 @@ func (g *Srun) argv(j job) []string {
 	if s.Slurm.Containers == site.ContainersPyxis {
 		argv = append(argv, "--container-image="+s.Workloads.Collective.Image)
 	}
+	if s.Slurm.Setup != "" { // in a shell, which srun does not have
+		argv = append(argv, "bash", "-ec", s.Slurm.Setup+"\nexec \"$@\"", "bash")
+	}
 	argv = append(argv, "env", "NCCL_DEBUG=INFO")
 	if g.gate.byDomain() {
 		argv = append(argv, "NCCL_DEBUG_SUBSYS="+domainSubsystems)
@@ -218,7 +221,7 @@ func (g *Srun) outcome(program string, out ssh.Output, err, timeout error) gangj
 	case err != nil:
 		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: err.Error()}
 	case out.Exit == exitNotFound:
-		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: fmt.Sprintf("srun or %s not found: %s", program, text)}
+		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: fmt.Sprintf("srun or %s not found (the PATH is that of a non-interactive login; slurm.setup can load modules for jobs): %s", program, text)}
 	case out.Exit != 0 && refused && silent:
 		return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: "the job did not start: " + text}
 	case out.Exit != 0 && container != "" && silent:

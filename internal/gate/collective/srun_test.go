@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -223,6 +225,28 @@ func TestNodeLostUnderTheCollective(t *testing.T) {
 		if j := plan.Judge(g, b.obs); j.Verdict != check.Failed || j.Findings[0].Suspect != "gpu-02" || !strings.Contains(j.Findings[0].Message, tt.message) || ran != 1 {
 			t.Errorf("%s: %s, %d jobs: %+v", name, j.Verdict, ran, j.Findings)
 		}
+	}
+}
+
+// The commands of slurm.setup run before the program, which gets its arguments and environment.
+func TestSetupOfTheCollective(t *testing.T) {
+	t.Parallel()
+	g := srunGate(t, nil)
+	g.gate.site.Slurm.Setup = "export A='it is set'"
+	argv := g.argv(g.gate.all(tests[0]))
+	i := slices.Index(argv, "bash")
+	at := slices.Index(argv, "all_reduce_perf")
+	if i < 0 || at < i {
+		t.Fatalf("%q", argv)
+	}
+	argv[at] = "sh"
+	argv = append(argv[i:at+1], "-c", `echo "$A $NCCL_DEBUG $1"`, "sh", "16G")
+	if out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).Output(); err != nil || string(out) != "it is set INFO 16G\n" {
+		t.Errorf("%v: %q of %q", err, out, argv)
+	}
+	g.gate.site.Slurm.Setup = ""
+	if slices.Contains(g.argv(g.gate.all(tests[0])), "bash") {
+		t.Error("a shell without a setup")
 	}
 }
 
