@@ -250,6 +250,59 @@ func TestSetupOfTheCollective(t *testing.T) {
 	}
 }
 
+// Tasks that do not find each other, or nccl-tests without MPI, are a program of one rank each: nothing is known of the
+// nodes, and no pairs are run.
+func TestTasksThatDoNotJoin(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		wrong   bool
+		verdict check.Verdict
+		suspect string
+		ran     int
+	}{"healthy": {false, check.Unobserved, "job collective", 3}, "wrong data": {true, check.Failed, "", 0}} {
+		ran := 0
+		g := srunGate(t, hostFunc(func(argv []string) ssh.Output {
+			if argv[0] == "scontrol" {
+				return ssh.Output{Stdout: []byte("NodeName=gpu-01 Gres=gpu:h100:8 State=IDLE\n")}
+			}
+			ran++
+			return ssh.Output{Stdout: []byte(interleaved(apartLog(tt.wrong), apartLog(tt.wrong)))}
+		}))
+		var b srunBook
+		if err := g.Observe(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		j := plan.Judge(g, b.obs)
+		if j.Verdict != tt.verdict || tt.suspect != "" && (j.Findings[0].Suspect != tt.suspect || len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Message, "the tasks did not join")) || tt.ran > 0 && ran != g.gate.repetitions() {
+			t.Errorf("%s: %s after %d jobs: %+v", name, j.Verdict, ran, j.Findings)
+		}
+	}
+}
+
+// apartLog is the output of a task that is a program of one rank.
+func apartLog(wrong bool) string {
+	var b strings.Builder
+	b.WriteString("# nccl-tests version 2.19.6 nccl-headers=22807 nccl-library=22807\n# Collective test starting: all_reduce_perf\n" +
+		"# nThread 1 nGpus 1 minBytes 8388608 maxBytes 17179869184 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0 unalign: 0\n#\n# Using devices\n" +
+		"#  Rank  0 Group  0 Pid   1000 on     gpu-01 device  0 [0000:1b:00] NVIDIA H100 80GB HBM3\n")
+	c := cluster{}
+	if wrong {
+		c.wrong = map[string]bool{"gpu-01": true}
+	}
+	c.table(&b, []string{"gpu-01"}, 2, true)
+	return b.String()
+}
+
+// interleaved are the lines of two texts, alternately.
+func interleaved(a, b string) string {
+	var out strings.Builder
+	left, right := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
+	for i := range left {
+		out.WriteString(left[i] + right[i])
+	}
+	return out.String()
+}
+
 // Machines may have other names than the nodes of Slurm (NodeHostName): findings are about nodes.
 func TestHostNamesOfMachines(t *testing.T) {
 	t.Parallel()
