@@ -10,7 +10,7 @@ var (
 	// notStarted matches lines of Pyxis about a container that cannot be imported or started, and of slurmstepd about a
 	// plugin that fails (pyxis_slurmstepd.c, plugstack.c; NVIDIA/pyxis issues 4, 6, 53, 61, 135, 144). Lines about the
 	// removal of a container are not among them.
-	notStarted = regexp.MustCompile(`pyxis: (?:couldn't start container|failed to import|failed to create container|container start failed|child \d+ (?:failed|terminated))` +
+	notStarted = regexp.MustCompile(`pyxis: (?:could\S+ start container|failed to import|failed to create container|container start failed|child \d+ (?:failed|terminated))` +
 		`|spank: required plugin \S+ (?:init_post_opt|user_init|task_init)\(\) failed|launch failed: Plugin initialization failed`)
 	// enrootLog matches the lines of enroot's log that Pyxis prints, without the progress.
 	enrootLog = regexp.MustCompile(`pyxis: {2,}[^ \[]|pyxis: +\[(?:ERROR|WARN)`)
@@ -18,8 +18,8 @@ var (
 	exited = regexp.MustCompile(`srun: error: \S+: tasks? `)
 )
 
-// ContainerProblem are the lines about a container that was not started, with srun's about the node; empty if there
-// are none. They show that nothing ran only where the program has no output.
+// ContainerProblem are the lines about a container that was not started, with srun's about the node; empty
+// without such lines. They show that nothing ran only where the program has no output.
 func ContainerProblem(text string) string {
 	const most, width = 6, 200
 	var lines, nodes []string
@@ -42,7 +42,7 @@ func ContainerProblem(text string) string {
 	return strings.ToValidUTF8(strings.Join(append(lines, nodes...), " | "), "?")
 }
 
-// unstarted are the lines about the containers of tasks that have not begun; empty if there are none.
+// unstarted are the lines about the containers of tasks that have not begun; empty without such lines.
 func (p printed) unstarted() string {
 	var text strings.Builder
 	all := true

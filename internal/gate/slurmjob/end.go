@@ -37,7 +37,7 @@ func (r Runner) Last(ctx context.Context, name string) (slurm.JobState, error) {
 // nodeFailure is srun's line about a node that slurmctld has found dead.
 var nodeFailure = regexp.MustCompile(`srun: error: Node failure on (\S+)`)
 
-// Lost are the nodes of a job that failed while it ran, with what Slurm says of them: slurmctld starts no job on a
+// Lost are the nodes of a job that failed while it ran, with their states: slurmctld starts no job on a
 // node that is down. stderr is that of srun.
 func (r Runner) Lost(ctx context.Context, names []string, stderr string) map[string]string {
 	lost := map[string]string{}
@@ -47,7 +47,7 @@ func (r Runner) Lost(ctx context.Context, names []string, stderr string) map[str
 		}
 	}
 	nodes, err := r.Nodes(ctx, names)
-	if err != nil { // what srun says remains
+	if err != nil { // those of srun remain
 		return lost
 	}
 	for _, n := range nodes {

@@ -3,6 +3,7 @@ package slurmjob
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -132,25 +133,19 @@ func (f hostFunc) Run(ctx context.Context, host string, argv ...string) (ssh.Out
 	return f(ctx, host, argv...)
 }
 
-// pyxisFails is the output of a container that does not start, as srun --label prints it (the lines are those of
-// NVIDIA/pyxis issue 61).
-const pyxisFails = `1: slurmstepd: error: pyxis: container start failed with error code: 1
-1: slurmstepd: error: pyxis: printing contents of log file ...
-1: slurmstepd: error: pyxis:     enroot-switchroot: failed to execute: /bin/bash: No such file or directory
-1: slurmstepd: error: pyxis: couldn't start container
-1: slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1
-1: slurmstepd: error: Failed to invoke spank plugin stack
-srun: error: gpu-02: task 1: Exited with exit code 1
-`
-
 // A job whose container does not start on a node says nothing of the node; one that ran before does.
 func TestContainerDoesNotStart(t *testing.T) {
 	t.Parallel()
 	const begin, end = "0: firstlight-task begin 0 gpu-01\n", "\nfirstlight-batch end 7 1\n"
+	raw, err := os.ReadFile("testdata/pyxis-not-started.txt") // of NVIDIA/pyxis issue 61
+	if err != nil {
+		t.Fatal(err)
+	}
+	pyxisFails := strings.ReplaceAll(string(raw), "slurmstepd: ", "1: slurmstepd: ") // as srun --label prints it
 	for name, tt := range map[string]struct{ output, state, ended, problem string }{
 		"on no node":     {pyxisFails + end, "FAILED", gangjob.EndedNotRun, "job 7 is FAILED, exit code 0:0 (NonZeroExitCode); a container was not started: slurmstepd: error: pyxis: container start failed"},
 		"on one node":    {begin + pyxisFails + end, "FAILED", gangjob.EndedNotRun, "/bin/bash: No such file or directory"},
-		"names the node": {begin + pyxisFails + end, "FAILED", gangjob.EndedNotRun, " | srun: error: gpu-02: task 1: Exited with exit code 1"},
+		"names the node": {begin + pyxisFails + end, "FAILED", gangjob.EndedNotRun, " | srun: error: hpc-pg0-2: task 1: Exited with exit code 1"},
 		"after the task": {begin + "1: firstlight-task begin 1 gpu-02\n" + pyxisFails + end, "FAILED", gangjob.EndedDone, "job 7 is FAILED"},
 		"another error":  {"1: slurmstepd: error: execve(): bash: No such file or directory\n" + end, "FAILED", gangjob.EndedDone, "job 7 is FAILED"},
 		"a removal":      {"1: slurmstepd: error: pyxis: failed to remove container filesystem\n" + end, "FAILED", gangjob.EndedDone, "job 7 is FAILED"},

@@ -184,7 +184,7 @@ func TestSbatchNeverPasses(t *testing.T) {
 		"it waits": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "] = jobState("PENDING Reason=Resources")
 		}, check.Unobserved, "job training", "did not begin in time: it is PENDING (Resources)"},
-		"a hang is no failure of the first node": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+		"a hang is not one of the first node": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "] = jobState("TIMEOUT Reason=TimeLimit")
 			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(begun(4) + cancelledAt("2020-10-28T19:25:55 DUE TO TIME LIMIT"))}
 		}, check.Failed, "job training", "hangs: it did not end before its timeout"},
@@ -206,8 +206,8 @@ func TestSbatchNeverPasses(t *testing.T) {
 		}, check.Failed, "task-3", "training failed: job 7 is FAILED"},
 		"no container": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
-			l.outputs["sh -c "] = ssh.Output{Stdout: []byte("2: slurmstepd: error: pyxis: couldn't start container\nsrun: error: gpu-03: task 2: Exited with exit code 1\n\nfirstlight-batch end 7 1\n")}
-		}, check.Unobserved, "job training", "a container was not started: slurmstepd: error: pyxis: couldn't start container | srun: error: gpu-03: task 2"},
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte("2: slurmstepd: error: pyxis: failed to create container filesystem\nsrun: error: gpu-03: task 2: Exited with exit code 1\n\nfirstlight-batch end 7 1\n")}
+		}, check.Unobserved, "job training", "a container was not started: slurmstepd: error: pyxis: failed to create container filesystem | srun: error: gpu-03: task 2"},
 		"nodes in use": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show nodes "] = ssh.Output{Stdout: []byte(strings.Replace(nodes, "DOWN+NOT_RESPONDING", "MIXED", 1))}
 			delete(l.outputs, "sbatch")
