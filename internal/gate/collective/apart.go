@@ -15,6 +15,6 @@ func (r *review) apart() bool {
 			}
 		}
 	}
-	r.Unobserved(r.id, r.launcher(), remedyApart, "the tasks did not join: %d programs of one rank ran in %d repetitions, want one of %d ranks in each", len(r.f.Runs), r.f.Repetitions, r.expectedRanks())
+	r.Unobserved(r.id, r.launcher(), remedyApart, "the tasks did not join: the log has parts of %d tables of rank 0 alone, want %d tables of %d ranks", len(r.f.Runs), r.f.Repetitions, r.expectedRanks())
 	return true
 }
