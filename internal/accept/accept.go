@@ -144,7 +144,7 @@ type execution struct {
 	taken   error         // set when the Lease of the run is lost
 	// stopCleaning is set when the run removes its objects, and the Lease with its namespace.
 	stopCleaning context.CancelFunc
-// unidentified is why the cluster is not identified. The goroutine of identify writes it.
+	// unidentified is why the cluster is not identified. The goroutine of identify writes it.
 	unidentified error
 	// unlisted are notes on kinds that the clean-up could not list, and nodes that it kept.
 	unlisted []string

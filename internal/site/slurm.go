@@ -33,7 +33,7 @@ type Slurm struct {
 	OutputDirectory string `yaml:"outputDirectory,omitempty" json:"outputDirectory,omitempty"`
 	// ServerPort is the port of the server of gate inference on its node.
 	ServerPort int `yaml:"serverPort,omitempty" json:"serverPort,omitempty"`
-	// Setup are shell commands before the program of a batch job on each node, such as "module load cuda".
+	// Setup are shell commands before the program of a job of gates 6 to 8 on each node, such as "module load cuda".
 	Setup string `yaml:"setup,omitempty" json:"setup,omitempty"`
 	// Without are parts that the cluster does not have: WithoutProlog, WithoutEpilog, WithoutAccounting.
 	Without []string `yaml:"without,omitempty" json:"without,omitempty"`

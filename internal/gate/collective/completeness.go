@@ -13,6 +13,7 @@ import (
 const (
 	remedyHang    = "check the named nodes for XIDs, links that are down and a stopped fabric manager; then run it again with --from collective"
 	remedyRelease = "read the end of the first pod's log: it releases the others by SSH; check DNS and the pod network between these nodes, then " + remedyOnce
+	remedyLost    = "on the node: its power, its console, systemctl status slurmd and its log; then scontrol update NodeName=NODE State=RESUME"
 	remedyRerun   = "read the whole log in the evidence; run it again with --from collective; if it ends early again, find the cause (time limits, evictions)"
 	remedyMemory  = "set workloads.collective.maxBytes of the site to the last size of the table: nccl-tests needs three buffers of the largest size in the memory of each GPU"
 	remedyRotated = "raise containerLogMaxSize of the kubelets (10Mi by default) above the size of this log, and let proxies in front of the API server keep the stream of a followed log; then " + remedyOnce
@@ -21,6 +22,9 @@ const (
 // completeness requires every size of every repetition, with its footer.
 func (r *review) completeness() {
 	f := r.f
+	for _, node := range slices.Sorted(maps.Keys(f.Outcome.Lost)) {
+		r.blame(node, strings.ReplaceAll(remedyLost, "NODE", node), "%s failed under the collective: it is %s; %s", node, f.Outcome.Lost[node], f.Outcome.Problem)
+	}
 	switch waiting := r.waiting(); {
 	case f.Outcome.Ended != gangjob.EndedTimeout:
 	case len(waiting) > 0:

@@ -23,6 +23,10 @@ func (f Figures) where() place {
 		p.nodes[n] = n
 		p.nodes[short(n)] = n
 	}
+	for host, node := range f.Outcome.Hosts {
+		p.nodes[host] = node
+		p.nodes[short(host)] = node
+	}
 	for _, pod := range f.Outcome.Pods {
 		p.nodes[pod.Pod] = pod.Node
 		if pod.Host != "" {

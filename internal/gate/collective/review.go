@@ -26,6 +26,9 @@ func (g *Gate) reviewRun(id string, f Figures) *review {
 	if f.Scope == ScopeDomain && !f.Rotated {
 		r.nvlink()
 	}
+	if r.apart() {
+		return r
+	}
 	r.completeness()
 	r.data()
 	r.ports()

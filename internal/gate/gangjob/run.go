@@ -51,6 +51,10 @@ type Outcome struct {
 	Refused bool `json:"refused,omitempty"`
 	// Claims are the GPUs that claims allocate to the placed pods; nil if the pods claim none.
 	Claims *allocation.Figures `json:"claims,omitempty"`
+	// Hosts are the nodes of Slurm by the names of their machines (NodeHostName), where these differ.
+	Hosts map[string]string `json:"hosts,omitempty"`
+	// Lost are nodes that failed under a job of Slurm, with their states.
+	Lost map[string]string `json:"lost,omitempty"`
 	// Leftover is the error of the deletion.
 	Leftover string `json:"leftover,omitempty"`
 }

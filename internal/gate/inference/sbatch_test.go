@@ -1,6 +1,7 @@
 package inference
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type fakeSlurm struct {
 	late    bool
 	// lost: the SSH connection ends under the load.
 	lost bool
+	// node is the state of gpu-04 before the job; empty: IDLE.
+	node string
 
 	mu        sync.Mutex
 	ran       []string
@@ -50,6 +53,9 @@ func (f *fakeSlurm) Run(_ context.Context, host string, argv ...string) (ssh.Out
 		f.cancelled = true
 		return ssh.Output{}, nil
 	case "scontrol":
+		if argv[2] == "nodes" {
+			return ssh.Output{Stdout: []byte("NodeName=gpu-04 Gres=gpu:h100:8 State=" + cmp.Or(f.node, "IDLE") + " Partitions=batch\n")}, nil
+		}
 		state := f.states[0]
 		if len(f.states) > 1 {
 			f.states = f.states[1:]
@@ -141,12 +147,12 @@ func TestSbatch(t *testing.T) {
 	if j.Verdict != check.Passed || len(j.Findings) > 0 {
 		t.Fatalf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
 	}
-	if want := "login-01: sbatch --exclusive --gres=gpu:h100:1 --job-name=firstlight-inference-r1 --mem=0 --no-requeue --nodelist=gpu-04 --nodes=1 --parsable --partition=batch --time=21 "; !strings.HasPrefix(f.ran[0], want) {
-		t.Errorf("%s, want %s", f.ran[0], want)
+	if want := "login-01: sbatch --exclusive --gres=gpu:h100:1 --job-name=firstlight-inference-r1 --mem=0 --no-requeue --nodelist=gpu-04 --nodes=1 --parsable --partition=batch --time=21 "; !strings.HasPrefix(f.ran[1], want) {
+		t.Errorf("%s, want %s", f.ran[1], want)
 	}
 	for _, want := range []string{"--container-image=registry.example.com#vllm-openai:v0.13.0", "PORT=8123", "LISTEN=127.0.0.1", "MODEL=meta-llama/Llama-3.1-8B-Instruct", "TP=1", `SERVER_NAME="firstlight-job-$SLURM_JOB_ID"`, "exec vllm serve"} {
-		if !strings.Contains(f.ran[0], want) {
-			t.Errorf("%s has no %s", f.ran[0], want)
+		if !strings.Contains(f.ran[1], want) {
+			t.Errorf("%s has no %s", f.ran[1], want)
 		}
 	}
 	if len(f.dialled) != 1 || !f.dialled["gpu-04 127.0.0.1:8123"] {
@@ -168,7 +174,7 @@ func TestSbatch(t *testing.T) {
 	if replayed := plan.Judge(NewSbatch(g.gate.site, g.gate.profile, onhost.Deps{}, nil, ""), obs); replayed.Verdict != check.Passed {
 		t.Errorf("replayed: %s: %+v", replayed.Verdict, replayed.Findings)
 	}
-	if e, ok := g.Excluding([]string{"gpu-04"}).(*Sbatch); !ok || e.Claims() != 1 || !strings.Contains(e.Describe()[0], "--nodelist=gpu-03 ") {
+	if e, ok := g.Excluding([]string{"gpu-04"}).(*Sbatch); !ok || e.Claims() != 1 || !strings.Contains(e.Describe()[1], "--nodelist=gpu-03 ") {
 		t.Errorf("%+v", e)
 	}
 	if err := NewSbatch(g.gate.site, g.gate.profile, onhost.Deps{}, nil, "").Observe(t.Context(), &recorder{}); err == nil {
@@ -185,6 +191,7 @@ func TestSbatchNeverAPass(t *testing.T) {
 		message, hint string
 	}{
 		"waits":                          {&fakeSlurm{states: []string{"PENDING"}}, check.Unobserved, "job 7 did not begin in time: it is PENDING", ""},
+		"node in use":                    {&fakeSlurm{states: []string{"RUNNING"}, node: "MIXED"}, check.Unobserved, "the job was not submitted: gpu-04 is MIXED: it runs jobs", ""},
 		"crashes":                        {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}, output: serverOutput}, check.Failed, ": the server terminated: the job has ended: job 7 is FAILED, exit code 1:0", remedyLog},
 		"does not start":                 {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "FAILED"}}, check.Unobserved, "the server could not be started", ""},
 		"preempted":                      {&fakeSlurm{v: &fakeVLLM{never: true}, states: []string{"RUNNING", "RUNNING", "PREEMPTED"}, output: serverOutput}, check.Unobserved, "job 7 is PREEMPTED", ""},
@@ -202,6 +209,8 @@ func TestSbatchNeverAPass(t *testing.T) {
 			check.Unobserved, "the server was not started: port 8123 of the node is in use", remedyPort},
 		"no such program": {&fakeSlurm{v: &fakeVLLM{never: true}, states: running3("FAILED"), output: serverOutput + "0: bash: line 5: exec: vllm: not found\n0: \n0: firstlight-task end 0 127\nsrun: error: gpu-04: task 0: Exited with exit code 127\n"},
 			check.Failed, "vLLM crashes: bash: line 5: exec: vllm: not found: ", remedyLog},
+		"no container": {&fakeSlurm{v: &fakeVLLM{never: true}, states: running3("FAILED"), output: "0: slurmstepd: error: pyxis: failed to import docker image\n0: slurmstepd: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1\nsrun: error: gpu-04: task 0: Exited with exit code 1\n"},
+			check.Unobserved, "the container was not started: slurmstepd: error: pyxis: failed to import docker image | ", ""},
 		"no such option of srun": {&fakeSlurm{v: &fakeVLLM{never: true}, states: running3("FAILED"), output: "srun: unrecognized option '--container-image=x'\n"},
 			check.Failed, "vLLM crashes: srun: unrecognized option '--container-image=x'", remedyLog},
 		"connection lost under the load": {&fakeSlurm{lost: true, states: []string{"RUNNING"}, output: serverOutput}, check.Unobserved, "of 210 requests ended with the SSH connection", remedyLost},

@@ -2,11 +2,14 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/probe/slurm"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 )
@@ -28,18 +31,33 @@ func (g *Gate) jobsCommand() []string { return slurm.NodesCommand(g.site.NodeNam
 func (g *Gate) observeJobs(ctx context.Context, rec check.Recorder) (free bool, err error) {
 	argv, host := g.jobsCommand(), g.site.Slurm.Host()
 	attempt := g.observer(rec).Begin(kindJobs, host, ssh.Quote(argv))
-	out, err := g.deps.Hosts.Run(ctx, host, argv...)
-	attempt = attempt.Raw(onhost.Raw(out)).From(out.Origin)
 	f := jobFigures{Nodes: []slurm.Node{}}
-	if err == nil {
-		attempt = attempt.Exit(out.Exit)
-		f.Nodes, err = slurm.ReadNodes(out.Stdout, out.Stderr, out.Exit)
+	for {
+		out, err := g.deps.Hosts.Run(ctx, host, argv...)
+		attempt = attempt.Raw(onhost.Raw(out)).From(out.Origin)
+		if err == nil {
+			attempt = attempt.Exit(out.Exit)
+			f.Nodes, err = slurm.ReadNodes(out.Stdout, out.Stderr, out.Exit)
+		}
+		if err != nil {
+			return false, attempt.Record(nil, err)
+		}
+		if !slices.ContainsFunc(f.Nodes, slurm.Node.Completes) || attempt.Elapsed() > g.site.Slurm.JobTimeout.D() {
+			return !slices.ContainsFunc(f.Nodes, occupied), attempt.Record(f, nil)
+		}
+		rec.Progress("nodes are completing a job")
+		if poll.Sleep(ctx, jobsInterval) != nil {
+			return false, fmt.Errorf("observe the jobs on the nodes: %w", ctx.Err())
+		}
 	}
-	if err != nil {
-		return false, attempt.Record(nil, err)
-	}
-	return !slices.ContainsFunc(f.Nodes, slurm.Node.InUse), attempt.Record(f, nil)
 }
+
+// jobsInterval is the time between two reads of the states of nodes whose epilogs run.
+const jobsInterval = 2 * time.Second
+
+// occupied reports whether a job runs on a node, or ends: its epilog runs, or its processes do not end. A node that is
+// only down has no job for slurmctld.
+func occupied(n slurm.Node) bool { return n.InUse() || n.Has("COMPLETING") }
 
 // judgeJobs reports the nodes that run jobs. One that Slurm does not have runs none: gate gpustack judges it.
 func (g *Gate) judgeJobs(b *check.Builder, obs []check.Observation) {
@@ -48,8 +66,8 @@ func (g *Gate) judgeJobs(b *check.Builder, obs []check.Observation) {
 		return
 	}
 	for _, n := range f.Nodes {
-		if n.InUse() {
-			b.Unobserved(o.ID, n.Name, remedyJobs, "%s is %s: it runs jobs, which the diagnostic would disturb", n.Name, strings.Join(append([]string{n.State}, n.Flags...), "+"))
+		if occupied(n) {
+			b.Unobserved(o.ID, n.Name, remedyJobs, "%s is %s: it runs jobs, or ends one, which the diagnostic would disturb", n.Name, strings.Join(append([]string{n.State}, n.Flags...), "+"))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/node"
@@ -18,33 +20,44 @@ func TestNodesWithJobs(t *testing.T) {
 	t.Parallel()
 	const show = "scontrol show nodes gpu-01,gpu-02,gpu-03 -a -o"
 	s := testSite(3)
-	s.Spine, s.Slurm = site.SpineSlurm, &site.Slurm{LoginHost: "login-01", Partition: "batch"}
+	s.Spine, s.Slurm = site.SpineSlurm, &site.Slurm{LoginHost: "login-01", Partition: "batch", JobTimeout: site.Duration(5 * time.Minute)}
 	line := func(name, state string) string { return "NodeName=" + name + " Gres=gpu:h100:8 State=" + state + "\n" }
 	for name, tt := range map[string]struct {
 		out  ssh.Output
 		err  error
 		busy string // the suspects
 		says string
+		// first is the output of the first read; empty: out.
+		first string
 	}{
-		"idle":    {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE+DRAIN") + line("gpu-03", "DOWN*"))}, nil, "", ""},
-		"unknown": {ssh.Output{Exit: 1, Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE") + "Node gpu-03 not found\n")}, nil, "", ""},
+		"idle":    {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE+DRAIN") + line("gpu-03", "DOWN*"))}, nil, "", "", ""},
+		"unknown": {ssh.Output{Exit: 1, Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE") + "Node gpu-03 not found\n")}, nil, "", "", ""},
 		"in use": {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "MIXED") + line("gpu-03", "ALLOCATED+DRAIN"))}, nil, "gpu-02 gpu-03",
-			"gpu-03 is ALLOCATED+DRAIN: it runs jobs, which the diagnostic would disturb"},
-		"no slurmctld": {ssh.Output{Exit: 1, Stderr: []byte("slurm_load_node error: Unable to contact slurm controller (connect failure)\n")}, nil, "jobs on the nodes", "Unable to contact"},
-		"no answer":    {ssh.Output{}, errors.New("no route to host"), "jobs on the nodes", "no route to host"},
+			"gpu-03 is ALLOCATED+DRAIN: it runs jobs, or ends one, which the diagnostic would disturb", ""},
+		"an epilog ends":         {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE") + line("gpu-03", "IDLE"))}, nil, "", "", line("gpu-01", "IDLE+COMPLETING")},
+		"processes do not end":   {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE+COMPLETING") + line("gpu-03", "IDLE"))}, nil, "gpu-02", "gpu-02 is IDLE+COMPLETING", ""},
+		"a dead node with a job": {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "DOWN+COMPLETING+NOT_RESPONDING") + line("gpu-03", "IDLE"))}, nil, "gpu-02", "gpu-02 is DOWN+COMPLETING+NOT_RESPONDING", ""},
+		"no slurmctld":           {ssh.Output{Exit: 1, Stderr: []byte("slurm_load_node error: Unable to contact slurm controller (connect failure)\n")}, nil, "jobs on the nodes", "Unable to contact", ""},
+		"no answer":              {ssh.Output{}, errors.New("no route to host"), "jobs on the nodes", "no route to host", ""},
 	} {
 		var ran []string
+		reads := 0
 		g := node.New(s, testProfile(t), node.Deps{Hosts: fakeHosts{run: func(_ context.Context, host, line string) (ssh.Output, error) {
 			if line == show && host == "login-01" {
+				if reads++; reads == 1 && tt.first != "" {
+					return ssh.Output{Stdout: []byte(tt.first)}, nil
+				}
 				return tt.out, tt.err
 			}
 			ran = append(ran, line)
 			return ssh.Output{}, ssh.ErrUnreachable
 		}}})
 		var rec recorder
-		if err := g.Observe(t.Context(), &rec); err != nil {
-			t.Fatal(err)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			if err := g.Observe(t.Context(), &rec); err != nil {
+				t.Fatal(err)
+			}
+		})
 		if (len(ran) == 0) != (tt.busy != "") {
 			t.Errorf("%s: ran %q", name, ran)
 		}

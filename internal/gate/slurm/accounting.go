@@ -34,6 +34,7 @@ func (g *Accounting) Describe() []string {
 	return []string{
 		fmt.Sprintf("on %s, none as root:", g.host()),
 		strings.Join(probe.ConfigCommand(), " "),
+		strings.Join(probe.NodesCommand(g.site.NodeNames()), " ") + "; nothing else if one of them runs jobs",
 		ssh.Quote(g.jobCommand(g.Name())),
 		fmt.Sprintf("%s, until the record is complete, at most %s", strings.Join(probe.RecordCommand("JOB"), " "), g.site.Slurm.JobTimeout.D()),
 	}
@@ -46,6 +47,12 @@ func (g *Accounting) Observe(ctx context.Context, rec check.Recorder) error {
 	}
 	if _, err := g.run(ctx, rec, kindConfig, probe.ConfigCommand(), func(out ssh.Output) (any, error) { return probe.ParseConfig(out.Stdout) }); err != nil {
 		return err
+	}
+	if _, err := g.runner().Free(ctx, g.site.NodeNames()); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("observe the nodes: %w", ctx.Err())
+		}
+		return g.observer(rec).Begin(kindJob, g.host(), ssh.Quote(g.jobCommand(g.Name()))).Record(nil, err)
 	}
 	job, err := g.runJob(ctx, rec, g.Name())
 	if err != nil || job.Job == "" {

@@ -80,7 +80,9 @@ func TestJobFails(t *testing.T) {
 	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "gpu-02" || !strings.Contains(j.Findings[0].Message, "Prolog error") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
-	g, obs, _ := stack(t, func(_ *site.Site, l *login) { l.outputs["srun --cpu"] = failed })
+	g, obs, _ := stack(t, func(_ *site.Site, l *login) { // srun itself cancels such a job
+		l.outputs["srun --cpu"], l.outputs["squeue "] = failed, ssh.Output{Stdout: []byte("22|CANCELLED\n")}
+	})
 	j = judgeOf(g)(obs)
 	if j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Suspect != "job firstlight-gpustack-r1" || !strings.Contains(j.Findings[0].Message, "Prolog failure on node gpu-02") {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
@@ -91,10 +93,64 @@ func TestJobFails(t *testing.T) {
 	}
 }
 
+// A job that other jobs keep from its nodes is not observed; one that Slurm refuses for another reason is a failure.
+func TestJobGetsNoNodes(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]check.Verdict{
+		"Requested nodes are busy": check.Unobserved, "Immediate execution impossible, insufficient priority": check.Unobserved,
+		"Invalid account or account/partition combination specified": check.Failed, "Requested node configuration is not available": check.Failed,
+	} {
+		reads := 0
+		s, p := gateSite(t)
+		l := healthy(t)
+		l.outputs["srun --cpu"] = ssh.Output{Exit: 1, Stderr: []byte("srun: error: Unable to allocate resources: " + reason + "\n")}
+		before, after := captured(t, "nodes-idle"), captured(t, "nodes-allocated")
+		deps := depsOf(l)
+		deps.Hosts = runner(func(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+			if strings.HasPrefix(strings.Join(argv, " "), "scontrol show nodes") {
+				if reads++; reads > 1 {
+					return after, nil
+				}
+				return before, nil
+			}
+			return l.Run(ctx, host, argv...)
+		})
+		g := NewStack(s, p, deps)
+		if j := judgeOf(g)(observed(t, g)); j.Verdict != want || len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Message, reason) {
+			t.Errorf("%s: %s: %+v", reason, j.Verdict, j.Findings)
+		}
+	}
+}
+
+// A job that a person or the scheduler ended is not a failure of the cluster.
+func TestJobIsEnded(t *testing.T) {
+	t.Parallel()
+	for queue, want := range map[string]check.Verdict{"9|PREEMPTED\n": check.Unobserved, "9|CANCELLED\n": check.Unobserved, "9|FAILED\n": check.Failed, "": check.Failed, "9|COMPLETING\n": check.Failed} {
+		g, obs, _ := stack(t, func(_ *site.Site, l *login) {
+			l.outputs["srun --cpu"] = ssh.Output{Exit: 143, Stderr: []byte("slurmstepd: error: *** STEP 9.0 ON gpu-01 CANCELLED AT 2026-01-01T00:00:00 ***\n")}
+			l.outputs["squeue "] = ssh.Output{Stdout: []byte(queue)}
+		})
+		if j := judgeOf(g)(obs); j.Verdict != want || !strings.Contains(j.Findings[0].Message, "STEP 9.0 ON gpu-01 CANCELLED") {
+			t.Errorf("%q: %s: %+v", queue, j.Verdict, j.Findings)
+		}
+	}
+}
+
 type runner func(ctx context.Context, host string, argv ...string) (ssh.Output, error)
 
 func (r runner) Run(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
 	return r(ctx, host, argv...)
+}
+
+// Gate telemetry starts no job on nodes that run jobs of others: a job of the gate could preempt them.
+func TestAccountingPreemptsNoJob(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{"nodes-allocated", "nodes-completing"} {
+		a, records, l := accounting(t, func(_ *site.Site, l *login) { l.outputs["scontrol show nodes"] = captured(t, state) })
+		if j := judgeOf(a)(records); j.Verdict != check.Unobserved || l.started() || !strings.Contains(j.Findings[0].Message, "it runs jobs") {
+			t.Errorf("%s: %s: %+v, ran %q", state, j.Verdict, j.Findings, l.ran)
+		}
+	}
 }
 
 // The wait for nodes that complete a job ends, and the job of an srun that was cut off is cancelled.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ type jobFigures struct {
 	Tasks []jobTask `json:"tasks"`
 	// Problem are the last lines of srun about a failure; empty with exit code 0.
 	Problem string `json:"problem,omitempty"`
+	// State is the end of the job as Slurm has it, of a job whose srun has failed; empty: not known.
+	State string `json:"state,omitempty"`
 	// TimedOut is set if srun was ended after its time.
 	TimedOut bool `json:"timedOut,omitempty"`
 }
@@ -84,9 +87,16 @@ func (g *base) runJob(ctx context.Context, rec check.Recorder, gate string) (job
 			return f, attempt.Record(nil, err)
 		}
 		attempt = attempt.Exit(out.Exit)
+		if out.Exit != 0 && !givenUp.Match(out.Stderr) {
+			last, _ := g.runner().Last(ctx, g.jobName(gate)) // without a state, srun's exit code remains
+			f.State = last.State
+		}
 	}
 	return f, attempt.Record(f, nil)
 }
+
+// givenUp matches what srun prints when it cancels its job itself, because nodes do not start it (seen with 22.05).
+var givenUp = regexp.MustCompile(`srun: (?:error: )?(?:Prolog failure|Something is wrong with the boot|Nodes? \S+ (?:is|are) still not ready)`)
 
 // exitNotFound is a shell's exit code for a program that it does not find.
 const exitNotFound = 127

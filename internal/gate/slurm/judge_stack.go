@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ const (
 	remedyHook      = "set it in slurm.conf, or add it to slurm.without if the cluster has none"
 	remedyPyxis     = "install Pyxis on the login host and on all nodes: plugstack.conf must include spank_pyxis.so"
 	remedyEnroot    = "install enroot on the node, in the PATH of jobs"
+	remedyEnded     = "read sacct -j JOB and the log of slurmctld about the job; then run it again"
 	remedyJob       = "read srun's output in the evidence, and the logs of slurmctld and slurmd"
 )
 
@@ -134,6 +136,9 @@ func (g *Stack) judgePartition(b *check.Builder, obs []check.Observation) {
 	}
 }
 
+// noNodes matches srun's reasons for a job that other jobs keep from its nodes (slurm_errno.c, 20.11 to 25.05).
+var noNodes = regexp.MustCompile(`nable to allocate resources: (?:Requested nodes are busy|Immediate execution impossible|Requested reservation is in use|Connection timed out)`)
+
 // judgeJob requires a task on every node, and that every node takes jobs after it. The next job may run already.
 func (g *Stack) judgeJob(b *check.Builder, obs []check.Observation) {
 	job, o, ran := check.Require[jobFigures](b, obs, kindJob, "", "job", remedyJob)
@@ -145,7 +150,13 @@ func (g *Stack) judgeJob(b *check.Builder, obs []check.Observation) {
 		return
 	}
 	if job.Exit != 0 || job.TimedOut {
-		if !b.HasFailed() { // else it is the reason
+		switch {
+		case b.HasFailed(): // it is the reason
+		case slurmjob.Unrelated(job.State):
+			b.Unobserved(o.ID, "job "+g.jobName(g.Name()), remedyEnded, "a person or the scheduler ended the job: it is %s: %s", job.State, job.Problem)
+		case job.Job == "" && !job.TimedOut && noNodes.MatchString(job.Problem):
+			b.Unobserved(o.ID, "job "+g.jobName(g.Name()), remedyBusy, "the job got no nodes: %s", job.Problem)
+		default:
 			b.Fail(o.ID, "job "+g.jobName(g.Name()), remedyJob, "the job failed (exit code %d): %s", job.Exit, job.Problem)
 		}
 		return

@@ -134,7 +134,7 @@ func (g *Stack) observeNodes(ctx context.Context, rec check.Recorder, kind strin
 		for _, n := range all {
 			if slices.Contains(g.site.NodeNames(), n.Name) {
 				f.Nodes = append(f.Nodes, n)
-				completing = completing || n.Has("COMPLETING") && !n.Has("NOT_RESPONDING")
+				completing = completing || n.Completes()
 			}
 		}
 		if !completing || attempt.Elapsed() > g.site.Slurm.JobTimeout.D() {

@@ -17,10 +17,20 @@ import (
 type login struct {
 	outputs map[string][]ssh.Output
 	ran     []string
+	// nodes are the states of gpu-01 by time; the last one remains. None: it is idle.
+	nodes []string
 }
 
 func (l *login) Run(_ context.Context, _ string, argv ...string) (ssh.Output, error) {
 	l.ran = append(l.ran, ssh.Quote(argv))
+	if argv[0] == "scontrol" && argv[2] == "nodes" {
+		state := "IDLE"
+		if len(l.nodes) > 0 {
+			state = l.nodes[0]
+			l.nodes = l.nodes[min(1, len(l.nodes)-1):]
+		}
+		return ssh.Output{Stdout: []byte("NodeName=gpu-01 Gres=gpu:h100:8 State=" + state + " Partitions=batch\nNodeName=gpu-02 Gres=gpu:h100:8 State=IDLE Partitions=batch\n")}, nil
+	}
 	all := l.outputs[argv[0]]
 	if len(all) == 0 {
 		return ssh.Output{}, fmt.Errorf("no output of %s", argv[0])

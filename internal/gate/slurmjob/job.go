@@ -58,6 +58,7 @@ func (r Runner) Submit(j Job) []string {
 func (r Runner) DescribeSubmit(j Job, program string) []string {
 	step := r.step(j)
 	return []string{
+		"on " + r.Site.Slurm.Host() + ": " + strings.Join(slurm.NodesCommand(j.Nodes), " ") + "; nothing else if one of them runs jobs",
 		"on " + r.Site.Slurm.Host() + ": " + ssh.Quote(r.Submit(j)),
 		"in the job: " + ssh.Quote(step[:len(step)-len(taskCommand(""))]) + " " + program,
 	}
@@ -81,8 +82,9 @@ const (
 	batchMark = "firstlight-batch"
 )
 
-// taskScript is what a task runs; $0 is the job's script. The marks show that the output of the task is complete.
-const taskScript = `printf '` + taskMark + ` begin %s %s\n' "$SLURM_NODEID" "$SLURMD_NODENAME"
+// taskScript is what a task runs; $0 is the job's script. The marks show that the output of the task is complete; the
+// first one has the time of its node in seconds.
+const taskScript = `printf '` + taskMark + ` begin %s %s %s\n' "$SLURM_NODEID" "$SLURMD_NODENAME" "$(date +%s)"
 JOB_COMPLETION_INDEX="$SLURM_NODEID" bash -ec "$0"; code=$?
 printf '\n` + taskMark + ` end %s %s\n' "$SLURM_NODEID" "$code"
 exit "$code"`

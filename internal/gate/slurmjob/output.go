@@ -2,12 +2,15 @@ package slurmjob
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/firstlight/firstlight/internal/gate/gangjob"
 	"github.com/firstlight/firstlight/internal/probe/guard"
@@ -30,34 +33,56 @@ type task struct {
 	log  bytes.Buffer
 	// exit is nil if the end of the task is not in the output.
 	exit *int32
+	// named is the node that srun names for a task that has failed.
+	named string
+	// began is when it began, by the clock of its node; zero if that is not known.
+	began time.Time
 }
 
 // ownFile ends a script unless $0 is the path of a file of this user.
 const ownFile = `if [ -L "$0" ] || { [ -e "$0" ] && [ ! -O "$0" ]; }; then echo "$0 is not a file of this user" >&2; exit 1; fi
 `
 
-// readScript prints a file of this user and deletes it; $0 is its path.
-const readScript = ownFile + `cat "$0" && rm -f "$0"`
+// readScript prints a file of this user, and removeScript deletes it; $0 is its path. They are two commands: the output
+// of a command is lost if the connection ends, or if it is too long.
+const (
+	readScript   = ownFile + `cat "$0"`
+	removeScript = ownFile + `rm -f "$0"`
+)
 
-// read returns the output of a job and deletes its file, which is on the login host if the directory is shared, and
+// read returns the output of a job, and then deletes its file, which is on the login host if the directory is shared, and
 // else on the batch host. A file of another user, who may have guessed its name in /tmp, is not read.
 func (r Runner) read(ctx context.Context, j Job, id, batchHost string) ([]byte, error) {
 	file := r.output(j, id)
-	script := []string{"sh", "-c", readScript, file}
-	out, err := r.run(ctx, script...)
-	if err == nil && out.Exit == 0 {
-		return out.Stdout, nil
+	raw, onLogin := readFile(ctx, r.run, "cat", file)
+	if onLogin == nil {
+		return raw, nil
 	}
-	onLogin := problemOf("cat", out, err)
 	if batchHost == "" {
 		return nil, fmt.Errorf("read %s on %s: %w", file, r.Site.Slurm.Host(), onLogin)
 	}
+	if err := r.freeLater(ctx, []string{batchHost}); err != nil {
+		return nil, fmt.Errorf("read %s: on %s: %w; on %s: %w", file, r.Site.Slurm.Host(), onLogin, batchHost, err)
+	}
 	timeout := r.Site.Slurm.JobTimeout.D()
 	srun := append(r.Site.SrunCommand(Name(j.Gate+"-output", r.RunID), []string{batchHost}, j.GPUs, timeout), "--ntasks=1", "--immediate="+strconv.Itoa(max(1, int(timeout.Seconds()))))
-	out, err = r.run(ctx, append(srun, script...)...)
-	if err != nil || out.Exit != 0 {
-		return nil, fmt.Errorf("read %s: on %s: %w; on %s: %w", file, r.Site.Slurm.Host(), onLogin, batchHost, problemOf("srun", out, err))
+	onNode := func(ctx context.Context, argv ...string) (ssh.Output, error) {
+		return r.run(ctx, append(slices.Clone(srun), argv...)...)
 	}
+	raw, onBatch := readFile(ctx, onNode, "srun", file)
+	if onBatch != nil {
+		return nil, fmt.Errorf("read %s: on %s: %w; on %s: %w", file, r.Site.Slurm.Host(), onLogin, batchHost, onBatch)
+	}
+	return raw, nil
+}
+
+// readFile reads a file, and deletes it once it was read. One that cannot be deleted remains.
+func readFile(ctx context.Context, run func(context.Context, ...string) (ssh.Output, error), name, file string) ([]byte, error) {
+	out, err := run(ctx, "sh", "-c", readScript, file)
+	if err != nil || out.Exit != 0 {
+		return nil, problemOf(name, out, err)
+	}
+	_, _ = run(ctx, "sh", "-c", removeScript, file) // the output is known
 	return out.Stdout, nil
 }
 
@@ -74,7 +99,11 @@ var label = regexp.MustCompile(`^ *(\d+): ?`)
 
 // parse splits the output of a job of n nodes by task. A line that no task of the job can have printed is an error.
 func parse(raw []byte, id string, n int) (printed, error) {
-	return guard.Parse("the output of job "+id, func() (printed, error) { return split(raw, id, n) })
+	return guard.Parse("the output of job "+id, func() (printed, error) {
+		p, err := split(raw, id, n)
+		p.exits()
+		return p, err
+	})
 }
 
 func split(raw []byte, id string, n int) (printed, error) {
@@ -108,6 +137,48 @@ func (p *printed) message(line, id string) {
 	}
 }
 
+// failed matches srun's line about tasks that have failed by themselves: those that it has ended are "Terminated" or
+// "Killed". The nodes and the numbers may be lists.
+var failed = regexp.MustCompile(`^srun: error: (\S+): tasks? (\[?[\d,-]+\]?): Exited with exit code (\d+)$`)
+
+// exits are the codes of tasks whose end is not in the output, as srun has them: a container that does not start has
+// no task, and a task that srun ends may have printed no end.
+func (p *printed) exits() {
+	for _, line := range p.messages {
+		m := failed.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		code, err := strconv.ParseInt(m[3], 10, 32)
+		if err != nil {
+			continue
+		}
+		for part := range strings.SplitSeq(strings.Trim(m[2], "[]"), ",") {
+			from, to, isRange := strings.Cut(part, "-")
+			first, err := strconv.Atoi(from)
+			last := first
+			if err == nil && isRange {
+				last, err = strconv.Atoi(to)
+			}
+			if err != nil {
+				continue
+			}
+			for i := first; i <= min(last, len(p.tasks)-1); i++ {
+				p.tasks[i].failed(int32(code), m[1])
+			}
+		}
+	}
+}
+
+func (t *task) failed(code int32, node string) {
+	if t.exit == nil {
+		t.exit = &code
+	}
+	if !strings.Contains(node, "[") {
+		t.named = node
+	}
+}
+
 // add adds a line to the output of the task of this number.
 func (t *task) add(number int, line []byte) error {
 	words := strings.Fields(string(line))
@@ -115,7 +186,8 @@ func (t *task) add(number int, line []byte) error {
 		t.log.Write(line)
 		return nil
 	}
-	if len(words) != 4 || words[2] != strconv.Itoa(number) {
+	const timed = 5 // a beginning with its time
+	if len(words) != 4 && (len(words) != timed || words[1] != "begin") || words[2] != strconv.Itoa(number) {
 		return fmt.Errorf("unexpected line of task %d: %.120q", number, line)
 	}
 	switch words[1] {
@@ -124,6 +196,13 @@ func (t *task) add(number int, line []byte) error {
 			return fmt.Errorf("task %d began twice", number)
 		}
 		t.node = words[3]
+		if len(words) == timed {
+			seconds, err := strconv.ParseInt(words[timed-1], 10, 64)
+			if err != nil || seconds <= 0 {
+				return fmt.Errorf("unexpected line of task %d: %.120q", number, line)
+			}
+			t.began = time.Unix(seconds, 0).UTC()
+		}
 	case "end":
 		code, err := strconv.ParseInt(words[3], 10, 32)
 		if err != nil {
@@ -140,7 +219,7 @@ func (p printed) logs(succeeded bool) []gangjob.Log {
 	var out []gangjob.Log
 	for i := range p.tasks {
 		t := &p.tasks[i]
-		log := gangjob.Log{Pod: workload.Outcome{Pod: fmt.Sprintf("task-%d", i), Index: i, Node: t.node, Phase: t.phase(), ExitCode: t.exit}, Data: t.log.Bytes()}
+		log := gangjob.Log{Pod: workload.Outcome{Pod: fmt.Sprintf("task-%d", i), Index: i, Node: cmp.Or(t.node, t.named), Phase: t.phase(), ExitCode: t.exit, Started: t.began}, Data: t.log.Bytes()}
 		if succeeded && t.exit == nil {
 			log.Err = errIncomplete.Error()
 		}
@@ -151,10 +230,13 @@ func (p printed) logs(succeeded bool) []gangjob.Log {
 
 var errIncomplete = errors.New("the output of the job has no end of the task")
 
+// NotBegun is the phase of a task whose beginning is not in the output.
+const NotBegun = "not begun"
+
 func (t *task) phase() string {
 	switch {
 	case t.node == "":
-		return "not begun"
+		return NotBegun
 	case t.exit == nil:
 		return "not ended"
 	default:

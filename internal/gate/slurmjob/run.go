@@ -52,7 +52,7 @@ func (r Runner) Run(ctx context.Context, j Job) (Result, error) {
 		return out, fmt.Errorf("read the output of job %s: %w", id, ctx.Err())
 	}
 	p, err := parse(raw, id, len(j.Nodes))
-	out.Outcome = outcome(w.info, p, errors.Join(unread, err))
+	out.Outcome = outcome(j, w.info, p, errors.Join(unread, err))
 	out.Logs = p.logs(out.Outcome.Succeeded)
 	for _, log := range out.Logs {
 		out.Outcome.Pods = append(out.Outcome.Pods, log.Pod)
@@ -62,6 +62,9 @@ func (r Runner) Run(ctx context.Context, j Job) (Result, error) {
 
 // submit returns the ID of a new job.
 func (r Runner) submit(ctx context.Context, j Job) (string, error) {
+	if _, err := r.Free(ctx, j.Nodes); err != nil {
+		return "", fmt.Errorf("the job was not submitted: %w", err)
+	}
 	out, err := r.run(ctx, r.command(j)...)
 	if err != nil || out.Exit != 0 {
 		return "", fmt.Errorf("the job was not submitted: %w", problemOf("sbatch", out, err))
@@ -81,8 +84,11 @@ func notRun(format string, args ...any) gangjob.Outcome {
 	return gangjob.Outcome{Ended: gangjob.EndedNotRun, Problem: fmt.Sprintf(format, args...)}
 }
 
-// unrelated are the ends of a job that say nothing of its nodes: a person or the scheduler ended it.
 var unrelated = []string{"CANCELLED", "DEADLINE", "PREEMPTED", "REVOKED"}
+
+// Unrelated reports whether a state is the end of a job that says nothing of its nodes: a person or the scheduler
+// ended it.
+func Unrelated(state string) bool { return slices.Contains(unrelated, state) }
 
 // endOf is the end of a job, for people.
 func endOf(i slurm.JobInfo) string {
@@ -94,7 +100,7 @@ func endOf(i slurm.JobInfo) string {
 }
 
 // outcome is the end of a job that has ended. unread is why its output is not known.
-func outcome(i slurm.JobInfo, p printed, unread error) gangjob.Outcome {
+func outcome(j Job, i slurm.JobInfo, p printed, unread error) gangjob.Outcome {
 	end := endOf(i)
 	const most = 4
 	if n := len(p.messages); n > 0 {
@@ -103,9 +109,13 @@ func outcome(i slurm.JobInfo, p printed, unread error) gangjob.Outcome {
 	if unread != nil {
 		end += "; its output is unknown: " + unread.Error()
 	}
-	switch {
-	case slices.Contains(unrelated, i.State):
+	switch unstarted := p.unstarted(); {
+	case Unrelated(i.State):
 		return notRun("%s", end)
+	case i.State == "FAILED" && unstarted != "":
+		return notRun("%s; a container was not started: %s", endOf(i), unstarted)
+	case i.State == "TIMEOUT" && j.Image != "" && unread == nil && slices.ContainsFunc(p.tasks, func(t task) bool { return t.node == "" }):
+		return notRun("%s; not all tasks have begun: the image may still have been imported on a node (use a squashfs file on a shared file system, or raise the timeout)", end)
 	case i.State == "TIMEOUT":
 		return gangjob.Outcome{Ended: gangjob.EndedTimeout, Problem: end}
 	case i.State != "COMPLETED":

@@ -3,6 +3,7 @@ package slurmjob
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -63,6 +64,7 @@ func TestNeverAPass(t *testing.T) {
 		"a task says failure": {"sh", said(strings.Replace(good, "end 1 0", "end 1 134", 1)), gangjob.EndedDone, "job 7 is COMPLETED", false},
 		"a task too many":     {"sh", said(good + "2: x\n"), gangjob.EndedNotRun, "has a task 2: the job has 2", false},
 		"a task of another":   {"sh", said(strings.Replace(good, "begin 1 gpu-02", "begin 0 gpu-02", 1)), gangjob.EndedNotRun, "unexpected line of task 1", false},
+		"no time":             {"sh", said(strings.Replace(good, "begin 1 gpu-02", "begin 1 gpu-02 now", 1)), gangjob.EndedNotRun, "unexpected line of task 1", false},
 		"a task twice":        {"sh", said("0: firstlight-task begin 0 gpu-02\n" + good), gangjob.EndedNotRun, "task 0 began twice", false},
 		"no output":           {"sh", []ssh.Output{failed("cat: no such file")}, gangjob.EndedNotRun, "on login-01: cat exited with code 1: cat: no such file; on gpu-01: no output of srun", false},
 	} {
@@ -129,4 +131,79 @@ type hostFunc func(ctx context.Context, host string, argv ...string) (ssh.Output
 
 func (f hostFunc) Run(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
 	return f(ctx, host, argv...)
+}
+
+// A job whose container does not start on a node says nothing of the node; one that ran before does.
+func TestContainerDoesNotStart(t *testing.T) {
+	t.Parallel()
+	const begin, end = "0: firstlight-task begin 0 gpu-01\n", "\nfirstlight-batch end 7 1\n"
+	raw, err := os.ReadFile("testdata/pyxis-not-started.txt") // of NVIDIA/pyxis issue 61
+	if err != nil {
+		t.Fatal(err)
+	}
+	pyxisFails := strings.ReplaceAll(string(raw), "slurmstepd: ", "1: slurmstepd: ") // as srun --label prints it
+	for name, tt := range map[string]struct{ output, state, ended, problem string }{
+		"on no node":     {pyxisFails + end, "FAILED", gangjob.EndedNotRun, "job 7 is FAILED, exit code 0:0 (NonZeroExitCode); a container was not started: slurmstepd: error: pyxis: container start failed"},
+		"on one node":    {begin + pyxisFails + end, "FAILED", gangjob.EndedNotRun, "/bin/bash: No such file or directory"},
+		"names the node": {begin + pyxisFails + end, "FAILED", gangjob.EndedNotRun, " | srun: error: hpc-pg0-2: task 1: Exited with exit code 1"},
+		"after the task": {begin + "1: firstlight-task begin 1 gpu-02\n" + pyxisFails + end, "FAILED", gangjob.EndedDone, "job 7 is FAILED"},
+		"another error":  {"1: slurmstepd: error: execve(): bash: No such file or directory\n" + end, "FAILED", gangjob.EndedDone, "job 7 is FAILED"},
+		"a removal":      {"1: slurmstepd: error: pyxis: failed to remove container filesystem\n" + end, "FAILED", gangjob.EndedDone, "job 7 is FAILED"},
+	} {
+		l := healthy()
+		l.outputs["scontrol"], l.outputs["sh"] = said(state(tt.state+" Reason=NonZeroExitCode")), said(tt.output)
+		result, err := runner(t, l).Run(t.Context(), job())
+		if o := result.Outcome; err != nil || o.Succeeded || o.Ended != tt.ended || !strings.Contains(o.Problem, tt.problem) {
+			t.Errorf("%s: %v, %s: %s", name, err, o.Ended, o.Problem)
+		}
+	}
+}
+
+// The import of an image, which takes minutes on each node, is not a hang of the program.
+func TestImportIsNotAHang(t *testing.T) {
+	t.Parallel()
+	const begin = "0: firstlight-task begin 0 gpu-01\n"
+	for name, tt := range map[string]struct{ output, image, ended, problem string }{
+		"imports":                {"pyxis: importing docker image: nvcr.io#nvidia/pytorch:25.10-py3\n", "a#b", gangjob.EndedNotRun, "job 7 is TIMEOUT, exit code 0:0 (TimeLimit): pyxis: importing docker image"},
+		"imports on one node":    {begin, "a#b", gangjob.EndedNotRun, "not all tasks have begun"},
+		"hangs":                  {begin + "1: firstlight-task begin 1 gpu-02\n", "a#b", gangjob.EndedTimeout, "job 7 is TIMEOUT"},
+		"without a container":    {begin, "", gangjob.EndedTimeout, "job 7 is TIMEOUT"},
+		"output of another task": {begin + "2: x\n", "a#b", gangjob.EndedTimeout, "its output is unknown"},
+	} {
+		l, j := healthy(), job()
+		j.Image = tt.image
+		l.outputs["scontrol"], l.outputs["sh"] = said(state("TIMEOUT Reason=TimeLimit")), said(tt.output)
+		result, err := runner(t, l).Run(t.Context(), j)
+		if o := result.Outcome; err != nil || o.Succeeded || o.Ended != tt.ended || !strings.Contains(o.Problem, tt.problem) {
+			t.Errorf("%s: %v, %s: %s", name, err, o.Ended, o.Problem)
+		}
+	}
+}
+
+// The output is deleted only after it was read: the connection may end after the command ran, or its output be too long.
+func TestOutputIsNotLost(t *testing.T) {
+	t.Parallel()
+	l, removed, reads := healthy(), 0, 0
+	l.outputs["srun"] = []ssh.Output{{Exit: 1}}
+	r := runner(t, l)
+	r.Deps.Hosts = hostFunc(func(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+		if argv[0] != "sh" {
+			return l.Run(ctx, host, argv...)
+		}
+		if strings.Contains(argv[2], "rm ") {
+			removed++
+		}
+		if strings.Contains(argv[2], "cat ") {
+			if reads++; reads == 1 {
+				return ssh.Output{}, ssh.ErrTooMuchOutput
+			}
+		}
+		return l.Run(ctx, host, argv...)
+	})
+	if result, err := r.Run(t.Context(), job()); err != nil || result.Outcome.Succeeded || reads != 1 || removed != 0 {
+		t.Errorf("%v, read %d times, removed %d times: %+v", err, reads, removed, result.Outcome)
+	}
+	if result, err := r.Run(t.Context(), job()); err != nil || !result.Outcome.Succeeded || reads != 2 || removed != 1 {
+		t.Errorf("%v, read %d times, removed %d times: %+v", err, reads, removed, result.Outcome)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // srun is a stand-in: it runs the tasks one after the other and labels their lines.
@@ -67,7 +68,7 @@ func TestBatchScript(t *testing.T) {
 	}
 	for i, want := range []string{"it's 0 of mlx5_0,mlx5_1, gpu-01 gpu-02", "it's 1 of mlx5_0,mlx5_1, gpu-01 gpu-02"} {
 		task := &p.tasks[i]
-		if got := strings.TrimSpace(task.log.String()); got != want || task.node != job().Nodes[i] || task.exit == nil || *task.exit != 0 {
+		if got := strings.TrimSpace(task.log.String()); got != want || task.node != job().Nodes[i] || task.exit == nil || *task.exit != 0 || time.Since(task.began).Abs() > time.Hour {
 			t.Errorf("task %d: %q, want %q: %+v", i, got, want, task)
 		}
 	}
@@ -120,6 +121,10 @@ func TestOnlyTheUsersOutputIsRead(t *testing.T) {
 		if string(out) != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v", path, out, err)
 		}
+		if _, err := os.Lstat(path); (err == nil) != (filepath.Base(path) != "missing") {
+			t.Errorf("%s after it was read: %v", path, err)
+		}
+		_ = exec.CommandContext(t.Context(), "sh", "-c", removeScript, path).Run() // refused for others
 		if _, err := os.Lstat(path); (err == nil) != (want == "" && filepath.Base(path) != "missing") {
 			t.Errorf("%s remains: %v", path, err)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/firstlight/firstlight/internal/probe/slurm"
@@ -51,8 +50,13 @@ func (s *Server) Wait(ctx context.Context) error {
 		return errors.New(w.problem)
 	}
 	end := endOf(w.info)
-	if slices.Contains(unrelated, w.info.State) {
+	if Unrelated(w.info.State) {
 		return errors.New(end)
+	}
+	if raw, err := s.output(ctx); err == nil {
+		if p, err := parse(raw, s.ID, 1); err == nil && p.unstarted() != "" {
+			return fmt.Errorf("%s; the container was not started: %s", end, p.unstarted())
+		}
 	}
 	return fmt.Errorf("%w: %s", ErrEnded, end)
 }
@@ -65,13 +69,13 @@ func (s *Server) Now(ctx context.Context) (slurm.JobInfo, error) {
 
 // Log is the output until now: the lines of Slurm, then those of the job's task.
 func (s *Server) Log(ctx context.Context) ([]byte, error) {
-	out, err := s.onOutputHost(ctx, `cat "$0"`)
+	raw, err := s.output(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the output of job %s: %w", s.ID, err)
+		return nil, err
 	}
-	p, err := parse(out.Stdout, s.ID, 1)
+	p, err := parse(raw, s.ID, 1)
 	if err != nil {
-		return out.Stdout, err
+		return raw, err
 	}
 	var log bytes.Buffer
 	for _, line := range p.messages {
@@ -79,6 +83,14 @@ func (s *Server) Log(ctx context.Context) ([]byte, error) {
 	}
 	log.Write(p.tasks[0].log.Bytes())
 	return log.Bytes(), nil
+}
+
+func (s *Server) output(ctx context.Context) ([]byte, error) {
+	out, err := s.onOutputHost(ctx, `cat "$0"`)
+	if err != nil {
+		return nil, fmt.Errorf("read the output of job %s: %w", s.ID, err)
+	}
+	return out.Stdout, nil
 }
 
 // removeWithin limits the wait for the end of a cancelled job: KillWait of Slurm, 30 s by default, and its epilog.

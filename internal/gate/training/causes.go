@@ -3,6 +3,7 @@ package training
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/firstlight/firstlight/internal/probe/trainer"
 )
@@ -20,6 +21,12 @@ func causes(f trainer.Failure) bool {
 	return f.Kind == "cuda-error" || f.Kind == "out-of-memory" || f.Kind == "killed" && crashed.MatchString(f.Text)
 }
 
+// cancelled reports slurmstepd's line about a step that Slurm has ended: after a task failed, or at the time limit. The
+// slurmstepd of the first node prints it for all.
+func cancelled(f trainer.Failure) bool {
+	return f.Kind == "killed" && strings.Contains(f.Text, "slurmstepd: error: ") && strings.Contains(f.Text, " CANCELLED AT ")
+}
+
 // follows reports a failure that every rank has which waited for one that failed.
 func follows(f trainer.Failure) bool {
 	return f.Kind == trainer.KindTerminated || f.Kind == "collective-timeout" || ended.MatchString(f.Text)
@@ -29,7 +36,7 @@ func follows(f trainer.Failure) bool {
 // rank that failed first in its pod, which may have failed because of another pod's.
 func (r *review) consequences(p podLog) func(trainer.Failure) bool {
 	if !slices.ContainsFunc(r.pods, func(p podLog) bool { return slices.ContainsFunc(p.Failures, causes) }) {
-		return func(f trainer.Failure) bool { return f.Kind == trainer.KindTerminated }
+		return func(f trainer.Failure) bool { return f.Kind == trainer.KindTerminated || cancelled(f) }
 	}
 	worker := func(f trainer.Failure) bool { return f.Kind == "worker-failed" }
 	others := slices.DeleteFunc(slices.Clone(p.Failures), worker)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firstlight/firstlight/internal/check"
+	"github.com/firstlight/firstlight/internal/gate/slurmjob"
 	"github.com/firstlight/firstlight/internal/probe/trainer"
 	"github.com/firstlight/firstlight/internal/workload"
 )
@@ -39,11 +40,26 @@ func (r *review) outcome() {
 		}
 		bad = append(bad, p.String())
 		// A pod without an exit code, or ended by SIGTERM, was ended because of another.
-		if own := p.ExitCode != nil && *p.ExitCode != terminated && !r.wasEnded(p.Pod); len(bad) == 1 || own && !known {
+		if own := p.ExitCode != nil && *p.ExitCode != terminated && !r.wasEnded(p.Pod); len(bad) == 1 && r.job.Outcome.Namespace != "" || own && !known {
 			suspect, known = r.placeOf(p), own
 		}
 	}
+	if p, ok := r.notBegun(); ok && !known {
+		suspect = r.placeOf(p)
+	}
 	r.Fail(r.jobID, suspect, remedyRead, "training %s: %s %s", what, r.job.Outcome.Problem, list(bad))
+}
+
+// notBegun is the first task of Slurm that did not begin, of a job that failed while others did. Its time limit says
+// nothing of it.
+func (r *review) notBegun() (workload.Outcome, bool) {
+	pods := r.job.Outcome.Pods
+	waits := func(p workload.Outcome) bool { return p.Phase == slurmjob.NotBegun }
+	i := slices.IndexFunc(pods, waits)
+	if i < 0 || r.timedOut() || !slices.ContainsFunc(pods, func(p workload.Outcome) bool { return !waits(p) }) {
+		return workload.Outcome{}, false
+	}
+	return pods[i], true
 }
 
 // wasEnded reports whether torchrun of a pod was ended by SIGTERM: it exits with code 1 then.

@@ -2,6 +2,7 @@ package training
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -49,6 +50,20 @@ func jobOutput(w fakeTrainer) string {
 	return b.String() + "firstlight-batch end 7 0\n"
 }
 
+// begun is the beginning of the output of the first tasks.
+func begun(tasks int) string {
+	var b strings.Builder
+	for i := range tasks {
+		fmt.Fprintf(&b, "%d: firstlight-task begin %d gpu-0%d\n", i, i, i+1)
+	}
+	return b.String()
+}
+
+// cancelledAt is what slurmstepd of the first node prints for the step, with the label of its task.
+func cancelledAt(text string) string {
+	return "0: slurmstepd: error: *** STEP 7.0 ON gpu-01 CANCELLED AT " + text + " ***\nslurmstepd: error: *** JOB 7 ON gpu-01 CANCELLED AT " + text + " ***\n"
+}
+
 func jobState(state string) ssh.Output {
 	return ssh.Output{Stdout: []byte("JobId=7 JobName=firstlight-training-r1 JobState=" + state + " Requeue=0 Restarts=0 ExitCode=0:0 NodeList=gpu-[01-04] BatchHost=gpu-01 NumNodes=4 NumCPUs=32\n")}
 }
@@ -65,7 +80,8 @@ func sbatchGate(t *testing.T, w fakeTrainer, change func(*site.Site, *slurmLogin
 	}
 	l := &slurmLogin{outputs: map[string]ssh.Output{
 		"sbatch": {Stdout: []byte("7\n")}, "scontrol show job 7 ": jobState("COMPLETED Reason=None"), "sh -c ": {Stdout: []byte(jobOutput(w))}, "scancel": {},
-		"sacct": {Stdout: []byte("7|COMPLETED|0:0|4|billing=32,cpu=32,gres/gpu:h100=32,gres/gpu=32,node=4|firstlight-training-r1\n")},
+		"scontrol show nodes ": {Stdout: []byte("NodeName=gpu-01 Gres=gpu:h100:8 State=IDLE Partitions=batch\n")},
+		"sacct":                {Stdout: []byte("7|COMPLETED|0:0|4|billing=32,cpu=32,gres/gpu:h100=32,gres/gpu=32,node=4|firstlight-training-r1\n")},
 	}}
 	if change != nil {
 		change(s, l)
@@ -93,15 +109,15 @@ func TestSbatch(t *testing.T) {
 		"sbatch --exclusive --gres=gpu:h100:8 --job-name=firstlight-training-r1 --mem=0 --no-requeue --nodelist=gpu-01,gpu-02,gpu-03,gpu-04 --nodes=4 --parsable --partition=batch --time=30 --chdir=/tmp --output=/tmp/firstlight-training-r1-%j.out",
 		"--container-image=registry.example.com#torchtitan:0.2.0", "NNODES=4", "-m torchtitan.train",
 	} {
-		if !strings.Contains(l.ran[0], want) {
-			t.Errorf("%s has no %q", l.ran[0], want)
+		if !strings.Contains(l.ran[1], want) {
+			t.Errorf("%s has no %q", l.ran[1], want)
 		}
 	}
 	// A replay has no run: its judge is the same.
 	if replayed := plan.Judge(NewSbatch(g.gate.site, g.gate.profile, onhost.Deps{}, ""), obs); replayed.Verdict != check.Passed {
 		t.Errorf("replayed: %s: %+v", replayed.Verdict, replayed.Findings)
 	}
-	if e, ok := g.Excluding([]string{"gpu-03"}).(*Sbatch); !ok || e.Claims() != 24 || !strings.Contains(e.Describe()[0], "--nodelist=gpu-01,gpu-02,gpu-04") || len(e.Describe()) != 5 {
+	if e, ok := g.Excluding([]string{"gpu-03"}).(*Sbatch); !ok || e.Claims() != 24 || !strings.Contains(e.Describe()[1], "--nodelist=gpu-01,gpu-02,gpu-04") || len(e.Describe()) != 6 {
 		t.Errorf("%+v", e)
 	}
 	if err := NewSbatch(g.gate.site, g.gate.profile, onhost.Deps{}, "").Observe(t.Context(), &recorder{}); err == nil {
@@ -168,6 +184,34 @@ func TestSbatchNeverPasses(t *testing.T) {
 		"it waits": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "] = jobState("PENDING Reason=Resources")
 		}, check.Unobserved, "job training", "did not begin in time: it is PENDING (Resources)"},
+		"a hang is not one of the first node": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("TIMEOUT Reason=TimeLimit")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(begun(4) + cancelledAt("2020-10-28T19:25:55 DUE TO TIME LIMIT"))}
+		}, check.Failed, "job training", "hangs: it did not end before its timeout"},
+		"the line of the first node is not the cause": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(begun(4) + "2: firstlight-task end 2 1\n" + cancelledAt("2026-01-01T00:00:00"))}
+		}, check.Failed, "gpu-03", "training failed: job 7 is FAILED"},
+		"srun names the node": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(begun(2) + cancelledAt("2026-01-01T00:00:00") + "srun: error: gpu-03: task 2: Exited with exit code 1\nsrun: error: gpu-01: task 0: Terminated\n")}
+		}, check.Failed, "gpu-03", "training failed: job 7 is FAILED"},
+		"srun names several tasks": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(begun(4) + "srun: error: gpu-[02,04]: tasks 1,3: Exited with exit code 3\n")}
+		}, check.Failed, "gpu-02", "pod task-3 on gpu-04: ended, exit code 3"},
+		"a task does not begin": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(begun(3) + cancelledAt("2026-01-01T00:00:00"))}
+		}, check.Failed, "task-3", "training failed: job 7 is FAILED"},
+		"no container": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show job 7 "] = jobState("FAILED Reason=NonZeroExitCode")
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte("2: slurmstepd: error: pyxis: failed to create container filesystem\nsrun: error: gpu-03: task 2: Exited with exit code 1\n\nfirstlight-batch end 7 1\n")}
+		}, check.Unobserved, "job training", "a container was not started: slurmstepd: error: pyxis: failed to create container filesystem | srun: error: gpu-03: task 2"},
+		"nodes in use": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			l.outputs["scontrol show nodes "] = ssh.Output{Stdout: []byte(strings.Replace(nodes, "DOWN+NOT_RESPONDING", "MIXED", 1))}
+			delete(l.outputs, "sbatch")
+		}, check.Unobserved, "job training", "the job was not submitted: gpu-02 is MIXED: it runs jobs"},
 		"is cancelled": {fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
 			l.outputs["scontrol show job 7 "] = jobState("CANCELLED Reason=None")
 		}, check.Unobserved, "job training", "job 7 is CANCELLED"},
@@ -201,7 +245,51 @@ func TestSbatchWithoutAccounting(t *testing.T) {
 		l.outputs["sh -c "] = ssh.Output{Stdout: []byte(out)}
 	})
 	j := plan.Judge(g, obs)
-	if j.Verdict != check.Passed || len(j.Lowered) != 1 || !strings.Contains(j.Lowered[0], "accounting") || strings.Contains(l.ran[0], "--container-image") || !strings.Contains(l.ran[0], "CHECKPOINT_DIRECTORY=/mnt/checkpoints") {
+	if j.Verdict != check.Passed || len(j.Lowered) != 1 || !strings.Contains(j.Lowered[0], "accounting") || strings.Contains(l.ran[1], "--container-image") || !strings.Contains(l.ran[1], "CHECKPOINT_DIRECTORY=/mnt/checkpoints") {
 		t.Errorf("%s: %s, lowered %q: %+v", j.Verdict, j.Reason, j.Lowered, j.Findings)
+	}
+}
+
+// Most ranks of Megatron print no times: the start window is that of the tasks.
+func TestSbatchStartWindow(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		late    int
+		times   bool
+		verdict check.Verdict
+		message string
+	}{
+		"together": {1, true, check.Passed, ""}, "late": {900, true, check.Failed, "pod task-3 on gpu-04 started 900 s after pod task-0 on gpu-01"},
+		"unknown": {0, false, check.Unobserved, "the start times of the ranks are unknown"},
+	} {
+		g, obs, _ := sbatchGate(t, fakeTrainer{}, func(_ *site.Site, l *slurmLogin) {
+			out := jobOutput(fakeTrainer{})
+			for i := range 4 {
+				begin := fmt.Sprintf("%d: firstlight-task begin %d gpu-0%d", i, i, i+1)
+				if tt.times {
+					out = strings.Replace(out, begin, fmt.Sprintf("%s %d", begin, 1764416000+i/3*tt.late), 1)
+				}
+			}
+			l.outputs["sh -c "] = ssh.Output{Stdout: []byte(out)}
+		})
+		for i, o := range obs { // ranks without times
+			if o.Kind != KindRanks {
+				continue
+			}
+			f, err := check.Decode[RankFigures](o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range f.Ranks {
+				f.Ranks[k].Started = time.Time{}
+			}
+			if obs[i].Figures, err = json.Marshal(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		j := plan.Judge(g, obs)
+		if j.Verdict != tt.verdict || !strings.Contains(fmt.Sprint(j.Findings), tt.message) {
+			t.Errorf("%s: %s: %+v", name, j.Verdict, j.Findings)
+		}
 	}
 }

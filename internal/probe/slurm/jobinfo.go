@@ -40,7 +40,12 @@ var (
 )
 
 // Ended reports whether the job has ended, with its epilog.
-func (i JobInfo) Ended() bool { return slices.Contains(endStates, i.State) }
+func (i JobInfo) Ended() bool { return ended(i.State) }
+
+// Ended reports whether the job has ended, with its epilog.
+func (s JobState) Ended() bool { return ended(s.State) }
+
+func ended(state string) bool { return slices.Contains(endStates, state) }
 
 // Waiting reports whether the job has not begun.
 func (i JobInfo) Waiting() bool { return slices.Contains(waitingStates, i.State) }

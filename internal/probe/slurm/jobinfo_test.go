@@ -82,3 +82,17 @@ func TestParseSubmitted(t *testing.T) {
 		}
 	}
 }
+
+func TestParseLastState(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]JobState{"7|FAILED\n": {"7", "FAILED"}, "10|NODE_FAIL\n9|COMPLETED\n": {"10", "NODE_FAIL"}, "9|COMPLETED\n10|PREEMPTED\n": {"10", "PREEMPTED"}} {
+		if got, err := ParseLastState([]byte(raw)); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", raw, got, err)
+		}
+	}
+	for _, bad := range []string{"", "\n", "7|\n", "x|FAILED\n", "7|failed\n", "7 FAILED\n"} {
+		if got, err := ParseLastState([]byte(bad)); err == nil {
+			t.Errorf("%q: %+v", bad, got)
+		}
+	}
+}

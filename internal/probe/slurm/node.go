@@ -42,6 +42,10 @@ func (n Node) Has(flag string) bool { return slices.Contains(n.Flags, flag) }
 // InUse reports whether jobs run on the node.
 func (n Node) InUse() bool { return n.State == "ALLOCATED" || n.State == "MIXED" }
 
+// Completes reports whether the node ends a job: its epilog runs, or its processes do not end. One without slurmd
+// does not end it.
+func (n Node) Completes() bool { return n.Has("COMPLETING") && !n.Has("NOT_RESPONDING") }
+
 // GPUs are the number of GPUs of a type in the generic resources; type "" is any.
 func (n Node) GPUs(kind string) int {
 	total := 0

@@ -1,7 +1,9 @@
 package slurm
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/probe/guard"
@@ -29,5 +31,37 @@ func ParseQueue(raw []byte) ([]Job, error) {
 			out = append(out, Job{ID: id, Name: name})
 		}
 		return out, nil
+	})
+}
+
+// JobState is a job and its state, such as RUNNING.
+type JobState struct{ ID, State string }
+
+// StatesCommand prints the user's jobs of a name, also those that have ended (see JobInfo).
+func StatesCommand(name string) []string {
+	return []string{"squeue", "--me", "-h", "-a", "-t", "all", "--name=" + name, "-o", "%i|%T"}
+}
+
+// ParseLastState reads the last job of squeue with the fields of StatesCommand.
+func ParseLastState(raw []byte) (JobState, error) {
+	return guard.Parse("squeue", func() (JobState, error) {
+		jobs, err := ParseQueue(raw)
+		if err != nil {
+			return JobState{}, err
+		}
+		last, highest := JobState{}, -1
+		for _, j := range jobs {
+			id, err := strconv.Atoi(j.ID)
+			if err != nil || !stateWord.MatchString(j.Name) {
+				return JobState{}, fmt.Errorf("unexpected job %.60q", j.ID+"|"+j.Name)
+			}
+			if id > highest {
+				last, highest = JobState{ID: j.ID, State: j.Name}, id
+			}
+		}
+		if highest < 0 {
+			return JobState{}, errors.New("no job is listed")
+		}
+		return last, nil
 	})
 }

@@ -31,7 +31,7 @@ func echo(line string, ch cryptossh.Channel, closed <-chan struct{}) uint32 {
 		return 0
 	case "much":
 		chunk := bytes.Repeat([]byte("x"), 1<<20)
-		for range 65 {
+		for range ssh.MaxOutput>>20 + 1 {
 			if _, err := ch.Write(chunk); err != nil {
 				return 1
 			}
@@ -96,7 +96,7 @@ func TestRunRefuses(t *testing.T) {
 		t.Errorf("a missing host: %v", err)
 	}
 	if _, err := p.Run(t.Context(), "gpu-01", "much"); !errors.Is(err, ssh.ErrTooMuchOutput) {
-		t.Errorf("65 MiB: %v", err)
+		t.Errorf("257 MiB: %v", err)
 	}
 }
 

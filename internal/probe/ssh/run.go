@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/firstlight/firstlight/internal/probe/logline"
 	"github.com/firstlight/firstlight/internal/probe/sudo"
 )
 
@@ -28,11 +29,12 @@ type Output struct {
 // OnHost is the origin of a command that ran on the host that it was meant for.
 const OnHost = "host over SSH"
 
-// MaxOutput is the longest output of each stream in bytes.
-const MaxOutput = 64 << 20
+// MaxOutput is the longest output of each stream in bytes: the longest log, as srun prints that of a collective, about
+// 30 KB a GPU.
+const MaxOutput = logline.MaxBytes
 
 // ErrTooMuchOutput is returned for a command that prints more than MaxOutput.
-var ErrTooMuchOutput = errors.New("the command printed more than 64 MiB")
+var ErrTooMuchOutput = errors.New("the command printed more than 256 MiB")
 
 // endGrace is the time between SIGTERM and the closing of the connection.
 const endGrace = 5 * time.Second

@@ -109,6 +109,13 @@ var faults = []fault{
 			c.faults(t, world.Fault{Kind: "tcp-fallback", Target: "gpu-03"})
 			return nil
 		}, nil},
+	{"node lost under the collective", "collective", `^gpu-02$`, `gpu-02 failed under the collective: it is .*NOT_RESPONDING.*job \d+ is NODE_FAIL`,
+		func(_ context.Context, _ *testing.T, c cluster) error {
+			return c.Program("all_reduce_perf", "[ \"$SLURMD_NODENAME\" != gpu-03 ] || kill -9 \"$(cat "+c.path("slurmd-gpu-02.pid")+")\"\nexec sleep 600\n")
+		}, func(ctx context.Context, c cluster) error {
+			c.Stop("gpu-02")
+			return c.StartNode(ctx, "gpu-02")
+		}},
 	{"loss is nan", "training", `^loss `, `nan`,
 		func(_ context.Context, t *testing.T, c cluster) error {
 			c.faults(t, world.Fault{Kind: "loss-nan", Target: "cluster"})
@@ -153,6 +160,7 @@ func TestGatesOverRealPrograms(t *testing.T) { //nolint:tparallel // the faults 
 	}
 	healthy("healthy")
 	requireUnknownNode(t, c)
+	requireEnds(t, c)
 	for _, f := range faults {
 		if suite.Current() < suite.All && !slices.Contains(quick, f.name) {
 			continue
@@ -171,6 +179,27 @@ func requireUnknownNode(t *testing.T, c cluster) {
 	if j := c.judge(t, "gpustack"); j.Verdict != check.Failed || len(j.Findings) != 1 || j.Findings[0].Message != "gpu-09 is not a node of the cluster" {
 		t.Errorf("%s: %+v", j.Verdict, j.Findings)
 	}
+}
+
+// requireEnds requires that a collective that was cancelled is not observed, and that one that crashes is a failure.
+func requireEnds(t *testing.T, c cluster) {
+	t.Helper()
+	for script, want := range map[string]struct {
+		verdict check.Verdict
+		message string
+	}{
+		"scancel \"$SLURM_JOB_ID\"\nexec sleep 600\n": {check.Unobserved, `; job \d+ is CANCELLED`},
+		"echo '# nThread 1'; kill -SEGV $$\n":         {check.Failed, `; job \d+ is FAILED`},
+		"echo '# nThread 1'; kill -KILL $$\n":         {check.Failed, `; job \d+ is FAILED`},
+	} {
+		if err := c.Program("all_reduce_perf", script); err != nil {
+			t.Fatal(err)
+		}
+		if j := c.judge(t, "collective"); j.Verdict != want.verdict || !regexp.MustCompile(want.message).MatchString(fmt.Sprint(j.Findings)) {
+			t.Errorf("%q: %s: %+v", script, j.Verdict, j.Findings)
+		}
+	}
+	c.faults(t)
 }
 
 // requireFault injects a fault, requires that its gate names what has it, and repairs the cluster.

@@ -57,6 +57,9 @@ func (h *sbatch) Run(ctx context.Context, _ string, argv ...string) (ssh.Output,
 		}
 		return ssh.Output{Stdout: []byte("7\n")}, err
 	case "scontrol":
+		if argv[2] == "nodes" { // all of them are idle
+			return ssh.Output{Stdout: []byte("NodeName=gpu-01 Gres=gpu:h100:8 State=IDLE\n")}, nil
+		}
 		return ssh.Output{Stdout: fmt.Appendf(nil, "JobId=7 JobName=firstlight-training-t1 JobState=%s Reason=None Dependency=(null) Restarts=0 ExitCode=%d:0 BatchHost=gpu-01 NumNodes=3 NumCPUs=24\n", state, h.exit)}, nil
 	case "sacct":
 		return ssh.Output{Stdout: fmt.Appendf(nil, "7|%s|%d:0|3|gres/gpu=24,node=3|firstlight-training-t1\n", state, h.exit)}, nil
