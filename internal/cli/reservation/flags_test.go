@@ -30,11 +30,11 @@ func TestInvalidFlagsAreRefusedBeforeTheStoreIsOpened(t *testing.T) {
 	run := []string{"run", "--file", exampleRegistry, "--schedule", exampleSchedule, "--batch", "../../../examples/batch.yaml"}
 	up := []string{"rotation", "up", "--file", exampleRegistry, "--schedule", exampleSchedule}
 	uncounted := filepath.Join(t.TempDir(), "reservations.yaml")
-	rows := "reservations:\n"
+	rows := []string{"reservations:\n"}
 	for _, row := range []string{"{name: by-hand, slug: bh1, nightly-intents: []", "{name: by-night, slug: bn1", "{name: by-day, slug: bd1, nightly-intents: [], daytime-intent: training"} {
-		rows += "- " + row + ", cloud: aws, accelerator: h100, gpu-count: 8, cluster-config-path: a, test-config-dir: b}\n"
+		rows = append(rows, "- "+row+", cloud: aws, accelerator: h100, gpu-count: 8, cluster-config-path: a, test-config-dir: b}\n")
 	}
-	if err := os.WriteFile(uncounted, []byte(rows), 0o600); err != nil {
+	if err := os.WriteFile(uncounted, []byte(strings.Join(rows, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {

@@ -18,10 +18,7 @@ var ErrStructure = errors.New("its secrets cannot be redacted without a change o
 func YAML(in []byte) ([]byte, error) {
 	out := Bytes(in)
 	var before yaml.Node
-	if bytes.Equal(out, in) || yaml.Unmarshal(in, &before) != nil {
-		return out, nil
-	}
-	if sameStructure(&before, out) {
+	if isYAML := yaml.Unmarshal(in, &before) == nil; !isYAML || bytes.Equal(out, in) || sameStructure(&before, out) {
 		return out, nil
 	}
 	if out = Bytes(quoted(in, &before)); sameStructure(&before, out) {

@@ -93,10 +93,11 @@ func TestGPUsInUse(t *testing.T) {
 				t.Errorf("observed %v", kinds)
 			}
 			j := plan.Judge(g, rec.obs)
-			text := ""
+			var lines []string
 			for _, f := range j.Findings {
-				text += f.Suspect + " " + f.Message + "\n"
+				lines = append(lines, f.Suspect+" "+f.Message)
 			}
+			text := strings.Join(lines, "\n")
 			for _, want := range append(slices.Clone(tt.says), tt.note) {
 				if !strings.Contains(text, want) {
 					t.Errorf("%q is not in %s", want, text)

@@ -86,7 +86,7 @@ func (r *refusing) GetUncached(ctx context.Context, name string) (*store.Reserva
 	if err := r.refused(); err != nil {
 		return nil, err
 	}
-	return r.view.Get(ctx, name)
+	return r.Get(ctx, name)
 }
 
 func (r *refusing) Save(ctx context.Context, is *store.Reservation) (*store.Reservation, error) {

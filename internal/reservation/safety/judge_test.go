@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -98,11 +99,11 @@ func stuck(history []porcupine.Operation, info porcupine.LinearizationInfo) stri
 	}
 	left := slices.DeleteFunc(slices.Clone(history), func(o porcupine.Operation) bool { return in[key(o)] })
 	slices.SortFunc(left, func(a, b porcupine.Operation) int { return cmp.Compare(a.Return, b.Return) })
-	text := ""
+	lines := []string{""}
 	for _, o := range slices.Concat(longest[max(0, len(longest)-shown):], left[:min(shown, len(left))]) {
-		text += fmt.Sprintf("\n%s, %s to %s", model.DescribeOperation(o.Input, o.Output), time.Duration(o.Call), time.Duration(o.Return))
+		lines = append(lines, fmt.Sprintf("%s, %s to %s", model.DescribeOperation(o.Input, o.Output), time.Duration(o.Call), time.Duration(o.Return)))
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 // operations returns the operations of one reservation for porcupine. The history completes
