@@ -123,7 +123,8 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
-	if m := r.scrape(t); m["transitions_total gpu-02 failed"] != 1 || m["transitions_total gpu-02 ok"] != 2 || m["observation_errors_total gpu-03"] != 5 {
+	// Five rounds without the host; on a busy machine it is still unreachable in the first round after its repair.
+	if m := r.scrape(t); m["transitions_total gpu-02 failed"] != 1 || m["transitions_total gpu-02 ok"] != 2 || m["observation_errors_total gpu-03"] < 5 || m["observation_errors_total gpu-03"] > 6 {
 		t.Errorf("counters: %v", m)
 	}
 }

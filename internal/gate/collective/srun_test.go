@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -262,19 +264,19 @@ func TestTasksThatDoNotJoin(t *testing.T) {
 		suspect string
 		ran     int
 	}{"healthy": {false, check.Unobserved, "job collective", 3}, "wrong data": {true, check.Failed, "", 0}} {
-		ran := 0
+		var jobs atomic.Int64 // localisation runs several at once
 		g := srunGate(t, hostFunc(func(argv []string) ssh.Output {
 			if argv[0] == "scontrol" {
 				return ssh.Output{Stdout: []byte("NodeName=gpu-01 Gres=gpu:h100:8 State=IDLE\n")}
 			}
-			ran++
+			jobs.Add(1)
 			return ssh.Output{Stdout: []byte(interleaved(apartLog(tt.wrong), apartLog(tt.wrong)))}
 		}))
 		var b srunBook
 		if err := g.Observe(t.Context(), &b); err != nil {
 			t.Fatal(err)
 		}
-		j := plan.Judge(g, b.obs)
+		j, ran := plan.Judge(g, b.obs), int(jobs.Load())
 		if j.Verdict != tt.verdict || tt.suspect != "" && (j.Findings[0].Suspect != tt.suspect || len(j.Findings) != 1 || !strings.Contains(j.Findings[0].Message, "the tasks did not join")) || tt.ran > 0 && ran != g.gate.repetitions() {
 			t.Errorf("%s: %s after %d jobs: %+v", name, j.Verdict, ran, j.Findings)
 		}
@@ -359,9 +361,14 @@ func TestSrunPreemptsNoJob(t *testing.T) {
 	}
 }
 
-type srunBook struct{ obs []check.Observation }
+type srunBook struct {
+	mu  sync.Mutex
+	obs []check.Observation
+}
 
 func (b *srunBook) Record(o check.Observation) (check.Observation, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.obs = append(b.obs, o)
 	return o, nil
 }
