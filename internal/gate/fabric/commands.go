@@ -138,20 +138,24 @@ func subnetManager(out ssh.Output) (any, error) {
 	return info, err
 }
 
-// counters: ibqueryerrors exits 1 if a port has errors. Failed queries are judged.
+// counters: ibqueryerrors exits 1 if a port has errors. Failed queries are judged, except those that its summary does not
+// count: nodes behind them may be missing.
 func counters(out ssh.Output) (any, error) {
 	r, err := infiniband.ParseQueryErrors(out.Stdout)
 	if err != nil && len(out.Stderr) > 0 { // without a subnet manager it exits 0 with its reason there
 		return nil, fmt.Errorf("%w (%.200s)", err, bytes.TrimSpace(out.Stderr))
 	}
-	if err == nil && r.QueryFailures == 0 {
-		if len(r.Warnings) > 0 {
-			return nil, fmt.Errorf("nodes may be missing: %.200s", r.Warnings[0])
-		}
-		err = complete(out, out.Exit == 0 || out.Exit == 1 && len(r.Ports) > 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Warnings) > 0 {
+		return nil, fmt.Errorf("nodes may be missing: %.200s", r.Warnings[0])
 	}
 	r.CountUnanswered(out.Stderr)
-	return r, err
+	if r.QueryFailures > 0 {
+		out.Stderr = infiniband.WithoutUnanswered(out.Stderr)
+	}
+	return r, complete(out, out.Exit == 0 || out.Exit == 1 && len(r.Ports) > 0)
 }
 
 func links(out ssh.Output) (any, error) {
