@@ -84,7 +84,7 @@ func TestAnAnswerToIbdiagnetIsNotASweep(t *testing.T) {
 	for _, tt := range []struct {
 		scans, sweeps int
 		want          check.Verdict
-	}{{1, 0, check.Failed}, {1, 1, check.Passed}, {0, 0, check.Failed}, {0, 1, check.Unobserved}} { // a scan that failed is no question
+	}{{1, 0, check.Failed}, {1, 1, check.Passed}, {0, 0, check.Failed}, {0, 1, check.Unobserved}} { // a scan that failed does not ask
 		s := newSubnet()
 		if tt.scans == 0 {
 			s.instead["gpu-01 ibdiagnet"] = says("", "-E- Failed to open the port\n", 255)

@@ -149,7 +149,7 @@ func TestNodesOfOthers(t *testing.T) {
 	}
 }
 
-// A node of others that does not answer is no reason to believe that the reading has all other nodes: a switch that does
+// A reading with a query that a node of others does not answer may lack other nodes, too: a switch that does
 // not answer the discovery is missing with the nodes behind it, and only a warning or the exit code shows it.
 func TestOthersDoNotHideWhatIsMissing(t *testing.T) {
 	t.Parallel()

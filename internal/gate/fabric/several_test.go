@@ -158,7 +158,7 @@ func (h *through) Run(ctx context.Context, host string, argv ...string) (ssh.Out
 	if i < 0 || h.of(host+" "+argv[i+1]).state == "Down" {
 		return ssh.Output{
 			Stdout: []byte(argv[0] + ": iberror: failed: Failed to open '" + argv[i+1] + "' port '1'\n"),
-			Stderr: []byte("ibwarn: [4711] mad_rpc_open_port: can't open UMAD port (" + argv[i+1] + ":1)\n"), Exit: 255,
+			Exit:   255,
 		}, nil
 	}
 	return h.subnet.Run(ctx, host, argv...)
