@@ -14,6 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/probe/infiniband"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/probe/sudo"
+	"github.com/firstlight/firstlight/internal/site"
 )
 
 // command is one command on a host.
@@ -28,16 +29,16 @@ type command struct {
 	modules []string
 }
 
-// commands of the gate, by the kind of their observations. ibqueryerrors and iblinkinfo scan the
+// commands of the gate through a port, by the kind of their observations. ibqueryerrors and iblinkinfo scan the
 // whole subnet and ibdiagnet queries every port of it: a preflight does not run them.
-func (g *Gate) commands() map[string]command {
-	via, diagVia := g.viaOptions()
+func (g *Gate) commands(port site.Via) map[string]command {
+	via, diagVia := viaOptions(port)
 	commands := map[string]command{
 		kindSM: {argv: append([]string{"sminfo"}, via...), root: true, parse: subnetManager, modules: []string{"ib_umad"}},
 		// Every nonzero counter: a host's threshold file would hide growth below its thresholds.
 		kindCounters: {argv: append([]string{"ibqueryerrors", "--threshold-file", "/dev/null"}, via...), root: true, parse: counters, trial: hostcommand.Installed("ibqueryerrors"), modules: []string{"ib_umad"}},
 		kindLinks:    {argv: append([]string{"iblinkinfo", "-l"}, via...), root: true, parse: links, trial: hostcommand.Installed("iblinkinfo"), modules: []string{"ib_umad"}},
-		kindDiag:     {argv: append([]string{"ibdiagnet", "-o", g.diagDir(), screenOption, strconv.Itoa(screenErrors)}, diagVia...), root: true, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
+		kindDiag:     {argv: append([]string{"ibdiagnet", "-o", diagDir(port), screenOption, strconv.Itoa(screenErrors)}, diagVia...), root: true, parse: diag, trial: hostcommand.Installed("ibdiagnet"), modules: []string{"ib_umad"}},
 		kindPorts:    {argv: []string{"ibstat"}, parse: ports, modules: []string{"mlx5_ib"}},
 		kindVerbs:    {argv: verbsCommand(g.site.Fabric.HCAs), parse: details, modules: []string{"mlx5_ib", "ib_uverbs"}},
 	}
@@ -47,23 +48,12 @@ func (g *Gate) commands() map[string]command {
 	return commands
 }
 
-// viaOptions are the options of infiniband-diags and of ibdiagnet for the port by which the host sees the
-// subnet; none if the tools choose it.
-func (g *Gate) viaOptions() (diags, ibdiagnet []string) {
-	v := g.via
-	if v.HCA == "" {
-		return nil, nil
-	}
-	port := strconv.Itoa(v.Port)
-	return []string{"-C", v.HCA, "-P", port}, []string{"-i", v.HCA, "-p", port}
-}
-
 // diagDir is the directory of ibdiagnet's files. By default they replace those of the last run of another program in
 // /var/tmp/ibdiagnet2. Subnets are observed at the same time: each has a directory of its own. It does not depend on the
 // run, because a rule of sudoers has the whole command.
-func (g *Gate) diagDir() string {
+func diagDir(v site.Via) string {
 	const dir = "/var/tmp/firstlight-ibdiagnet"
-	if v := g.via; v.HCA != "" {
+	if v.HCA != "" {
 		return fmt.Sprintf("%s-%s-%d", dir, v.HCA, v.Port)
 	}
 	return dir
@@ -77,19 +67,21 @@ func (g *Gate) argv(c command) []string {
 	return c.argv
 }
 
-// RootCommands are the commands that need root.
+// RootCommands are the commands that need root, through each port that a host may take.
 func (g *Gate) RootCommands() [][]string {
-	commands := g.commands()
 	var out [][]string
-	for _, kind := range slices.Sorted(maps.Keys(commands)) {
-		if c := commands[kind]; c.root {
-			out = append(out, c.argv)
+	for _, v := range g.via {
+		commands := g.commands(v)
+		for _, kind := range slices.Sorted(maps.Keys(commands)) {
+			if c := commands[kind]; c.root {
+				out = append(out, c.argv)
+			}
 		}
 	}
 	return out
 }
 
-// HostCommands are the commands of Observe, for a preflight.
+// HostCommands are the commands of Observe, for a preflight: through the first port.
 func (g *Gate) HostCommands() []hostcommand.Command {
 	var nodes []string
 	for _, n := range g.site.Inventory.Nodes {
@@ -99,7 +91,7 @@ func (g *Gate) HostCommands() []hostcommand.Command {
 	on := map[string][]string{
 		kindSM: g.smHosts(), kindCounters: fabricHost, kindLinks: fabricHost, kindDiag: fabricHost, kindNet: fabricHost, kindPorts: nodes, kindVerbs: nodes,
 	}
-	commands := g.commands()
+	commands := g.commands(g.via[0])
 	var out []hostcommand.Command
 	for _, kind := range slices.Sorted(maps.Keys(commands)) {
 		c := commands[kind]
@@ -138,20 +130,24 @@ func subnetManager(out ssh.Output) (any, error) {
 	return info, err
 }
 
-// counters: ibqueryerrors exits 1 if a port has errors. Failed queries are judged.
+// counters: ibqueryerrors exits 1 if a port has errors. Failed queries are judged, except those that its summary does not
+// count: nodes behind them may be missing.
 func counters(out ssh.Output) (any, error) {
 	r, err := infiniband.ParseQueryErrors(out.Stdout)
 	if err != nil && len(out.Stderr) > 0 { // without a subnet manager it exits 0 with its reason there
 		return nil, fmt.Errorf("%w (%.200s)", err, bytes.TrimSpace(out.Stderr))
 	}
-	if err == nil && r.QueryFailures == 0 {
-		if len(r.Warnings) > 0 {
-			return nil, fmt.Errorf("nodes may be missing: %.200s", r.Warnings[0])
-		}
-		err = complete(out, out.Exit == 0 || out.Exit == 1 && len(r.Ports) > 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Warnings) > 0 {
+		return nil, fmt.Errorf("nodes may be missing: %.200s", r.Warnings[0])
 	}
 	r.CountUnanswered(out.Stderr)
-	return r, err
+	if r.QueryFailures > 0 {
+		out.Stderr = infiniband.WithoutUnanswered(out.Stderr)
+	}
+	return r, complete(out, out.Exit == 0 || out.Exit == 1 && len(r.Ports) > 0)
 }
 
 func links(out ssh.Output) (any, error) {

@@ -35,14 +35,15 @@ type Gate struct {
 	deps    onhost.Deps
 	// asked are the hosts that run sminfo.
 	asked []string
-	// via is the port by which the tools see the subnet; zero: the one that they choose.
-	via site.Via
+	// via are the ports by which the tools may see the subnet, of which each host takes the first active one; zero: the
+	// one that they choose.
+	via []site.Via
 }
 
 // New returns the gate.
 func New(s *site.Site, p *profile.Profile, deps onhost.Deps) *Gate {
 	g := &Gate{site: s, profile: p, deps: deps.WithDefaults()}
-	g.asked, g.via = g.smHosts(), g.viaPort()
+	g.asked, g.via = g.smHosts(), g.viaPorts()
 	return g
 }
 
@@ -70,22 +71,6 @@ func (g *Gate) Describe() []string {
 		lines = append(lines, fmt.Sprintf("ibnetdiscover on %s, compared with %s", g.site.Reach.SSH.FabricHost, g.site.Fabric.Design))
 	}
 	return lines
-}
-
-// firstDevice is the device whose port the tools of the fabric take, if it is active: they take the first one by name.
-const firstDevice = "mlx5_0"
-
-// viaPort is the port of the subnet, or of the first of fabric.hcas if that is not the first device of the host: an
-// earlier one may be on a storage network.
-func (g *Gate) viaPort() site.Via {
-	if v := g.site.Fabric.Via; v.HCA != "" {
-		return v
-	}
-	hcas := g.site.Fabric.HCAs
-	if len(hcas) == 0 || hcas[0] == firstDevice || !slices.Contains(g.site.NodeNames(), g.site.Reach.SSH.FabricHost) {
-		return site.Via{} // a host of other nodes may have other adapters
-	}
-	return site.Via{HCA: hcas[0], Port: firstPort}
 }
 
 // smHosts are the hosts that run sminfo: two if the site has two, since they may follow

@@ -81,16 +81,28 @@ func TestAnAnswerToIbdiagnetIsNotASweep(t *testing.T) {
 	t.Parallel()
 	of, p := declared()
 	of.Fabric.Switches, of.Fabric.HCAs, of.Fabric.Links = []string{"leaf-0"}, []string{"mlx5_0"}, 2
-	for sweeps, want := range map[int]check.Verdict{0: check.Failed, 1: check.Passed} {
+	for _, tt := range []struct {
+		scans, sweeps int
+		want          check.Verdict
+	}{{1, 0, check.Failed}, {1, 1, check.Passed}, {0, 0, check.Failed}, {0, 1, check.Unobserved}} { // a scan that failed does not ask
 		s := newSubnet()
+		if tt.scans == 0 {
+			s.instead["gpu-01 ibdiagnet"] = says("", "-E- Failed to open the port\n", 255)
+		}
 		s.links = s.links[:2] // of mlx5_0 to leaf-0
 		s.summary = strings.NewReplacer(": 7", ": 3", ": 3", ": 1", ": 4", ": 2").Replace(s.summary)
 		s.sms = map[string]string{"gpu-01": strings.ReplaceAll(s.sms["gpu-01"], "%d", "100"), "gpu-02": strings.ReplaceAll(s.sms["gpu-02"], "%d", "101")}
 		obs := lookAt(t, s, of, p)
-		for i, activity := range []int{100, 101, 103 + sweeps, 104 + sweeps} {
+		for i, activity := range []int{100, 101, 102 + tt.scans + tt.sweeps, 103 + tt.scans + tt.sweeps} {
 			obs = withActivity(t, obs, i, activity)
 		}
-		checktest.Judged(t, plan.Judge(fabric.New(of, p, onhost.Deps{}), obs), want, map[int]string{0: "subnet manager"}[sweeps], map[int]string{0: "does not sweep"}[sweeps])
+		j := plan.Judge(fabric.New(of, p, onhost.Deps{}), obs)
+		accused := slices.ContainsFunc(j.Findings, func(f check.Finding) bool {
+			return f.Suspect == "subnet manager" && strings.Contains(f.Message, "does not sweep")
+		})
+		if j.Verdict != tt.want || accused != (tt.sweeps == 0) {
+			t.Errorf("%+v: %s: %+v", tt, j.Verdict, j.Findings)
+		}
 	}
 }
 

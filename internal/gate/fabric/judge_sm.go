@@ -35,8 +35,10 @@ func (g *Gate) judgeSM(b *check.Builder, obs []check.Observation) int {
 		all = append(all, answer{info, o})
 	}
 	var scans uint64
-	for range check.OfKind(obs, kindDiag) {
-		scans++
+	for _, o := range check.OfKind(obs, kindDiag) {
+		if !o.Failed() { // without a port it queries no manager
+			scans++
+		}
 	}
 	masters := map[string]answer{}
 	for _, name := range g.asked {

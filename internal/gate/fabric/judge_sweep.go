@@ -14,7 +14,7 @@ const remedySweep = "check that the subnet manager sweeps (opensm: sweep_interva
 
 // judgeSweep requires that a master works between the first and the last of its answers to one
 // host. answers are those to all hosts, in the order of the queries; scans is the number of runs of
-// ibdiagnet, which are all between the two.
+// ibdiagnet that did not fail, which are all between the two.
 //
 // The activity count of OpenSM is the number of management datagrams that it has sent. A light
 // sweep sends one to each switch at least; each answer is one too, so that a manager that only

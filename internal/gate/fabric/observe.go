@@ -75,7 +75,10 @@ func (g *Gate) run(ctx context.Context, rec check.Recorder, kind, host string) e
 // observe records the output of the command of a kind as an observation of kind, with its figures or error, and
 // returns the figures. Its error is the recorder's.
 func (g *Gate) observe(ctx context.Context, rec check.Recorder, command, kind, host string) (any, error) {
-	c := g.commands()[command]
+	c := g.commands(g.via[0])[command]
+	if c.root {
+		c = g.commands(g.viaOf(ctx, host))[command]
+	}
 	argv := g.argv(c)
 	line := strings.Join(argv, " ")
 	attempt := check.Observer{Recorder: rec, Clock: g.deps.Clock}.Begin(kind, host, line)

@@ -149,6 +149,43 @@ func TestNodesOfOthers(t *testing.T) {
 	}
 }
 
+// A reading with a query that a node of others does not answer may lack other nodes, too: a switch that does
+// not answer the discovery is missing with the nodes behind it, and only a warning or the exit code shows it.
+func TestOthersDoNotHideWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	const (
+		device  = "ibwarn: [4711] _do_madrpc: recv failed: Connection timed out\n"
+		call    = "ibwarn: [4711] mad_rpc: _do_madrpc failed; dport (Lid 25)\n"
+		another = "ibwarn: [4711] mad_rpc: _do_madrpc failed; dport (DR path slid 0; dlid 0; 0,1,5)\n"
+		smp     = "src/query_smp.c:197; umad (DR path slid 0; dlid 0; 0,1,5 Attr 0x11:0) bad status 110; Connection timed out\n"
+	)
+	for name, tt := range map[string]struct {
+		before, stderr string
+		exit           int
+		want           check.Verdict
+	}{
+		"its own query":                     {"", device + call, 1, check.Passed},
+		"a line of the discovery on stdout": {device, "", 1, check.Unobserved},
+		"a line of the discovery on stderr": {"", smp, 1, check.Unobserved},
+		"a query of another address":        {"", device + another + device + call, 1, check.Unobserved},
+		"another exit code":                 {"", device + call, 255, check.Unobserved},
+	} {
+		s := newSubnet()
+		withOthers(s)
+		s.unanswered, s.silent = [2]int{1, 1}, []string{"storage-01 HCA-1"}
+		calls := 0
+		s.instead["gpu-01 ibqueryerrors"] = func() (ssh.Output, error) {
+			calls++
+			return ssh.Output{Stdout: []byte(tt.before + s.ibqueryerrors(calls-1)), Stderr: []byte(tt.stderr + s.warnings(calls-1)), Exit: tt.exit}, nil
+		}
+		of, p := declared()
+		of.Fabric.Others = []string{"ufm-* *", "storage-*"}
+		if j := plan.Judge(fabric.New(of, p, onhost.Deps{}), look(t, s)); j.Verdict != tt.want {
+			t.Errorf("%s: %s: %s %+v, want %s", name, j.Verdict, j.Reason, j.Findings, tt.want)
+		}
+	}
+}
+
 // Errors of others are subtracted from those of a stage; no own error is, whatever the stage counts.
 func TestErrorsBesideThoseOfOthers(t *testing.T) {
 	t.Parallel()

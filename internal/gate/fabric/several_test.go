@@ -139,6 +139,66 @@ func TestTheSubnetIsSeenThroughItsAdapters(t *testing.T) {
 	}
 }
 
+// through are hosts whose first device, mlx5_0, is on another network: a tool without -C or -i fails, as does one through
+// an adapter whose port is down.
+type through struct {
+	*subnet
+	mu    sync.Mutex
+	lines []string
+}
+
+func (h *through) Run(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+	if argv[0] == "sh" || argv[0] == "ibstat" {
+		return h.subnet.Run(ctx, host, argv...)
+	}
+	h.mu.Lock()
+	h.lines = append(h.lines, strings.Join(argv, " "))
+	h.mu.Unlock()
+	i := slices.IndexFunc(argv, func(a string) bool { return a == "-C" || a == "-i" })
+	if i < 0 || h.of(host+" "+argv[i+1]).state == "Down" {
+		return ssh.Output{
+			Stdout: []byte(argv[0] + ": iberror: failed: Failed to open '" + argv[i+1] + "' port '1'\n"),
+			Exit:   255,
+		}, nil
+	}
+	return h.subnet.Run(ctx, host, argv...)
+}
+
+// The first of fabric.hcas is down on a host that runs the tools: the finding is of its cable. The tools take the next
+// adapter, and sudo allows them to.
+func TestTheFirstAdapterIsDown(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"gpu-01", "gpu-02"} {
+		s := newSubnet()
+		for _, l := range s.links {
+			if node, device, ok := strings.Cut(l.a, " "); ok {
+				name := node + " " + map[string]string{"mlx5_0": "mlx5_4", "mlx5_1": "mlx5_7"}[device]
+				s.guids[name], l.a = s.guids[l.a], name
+			}
+		}
+		l := s.of(host + " mlx5_4")
+		l.state, l.phys, l.rate = "Down", "Polling", 10
+		of, p := declared()
+		of.Fabric.HCAs = []string{"mlx5_4", "mlx5_7"}
+		hosts := &through{subnet: s}
+		j := plan.Judge(fabric.New(of, p, onhost.Deps{}), lookAt(t, hosts, of, p))
+		if j.Verdict != check.Failed || len(j.Findings) == 0 {
+			t.Errorf("%s: %s: %s", host, j.Verdict, j.Reason)
+		}
+		for _, f := range j.Findings {
+			if f.Suspect != host+"/mlx5_4" {
+				t.Errorf("%s: %s: %s", host, f.Suspect, f.Message)
+			}
+		}
+		allowed := fabric.New(of, p, onhost.Deps{}).RootCommands()
+		for _, line := range hosts.lines {
+			if !slices.ContainsFunc(allowed, func(argv []string) bool { return strings.Join(argv, " ") == line }) {
+				t.Errorf("%q is not in the commands of sudoers: %q", line, allowed)
+			}
+		}
+	}
+}
+
 // The tools of the fabric see each subnet through its own port.
 func TestSubnetsAreSeenThroughTheirPorts(t *testing.T) {
 	t.Parallel()

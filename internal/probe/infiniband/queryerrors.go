@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,8 +52,9 @@ var (
 	portsLine     = regexp.MustCompile(`^##\s+(\d+) ports checked, (\d+) ports have errors beyond threshold$`)
 )
 
-// unansweredLine is a warning of ibqueryerrors (rdma-core, infiniband-diags/ibqueryerrors.c), which goes to stderr.
-var unansweredLine = regexp.MustCompile(`^ibwarn: \[\d+\] \w+: \w+ query failed on (.+), .* port \d+$`)
+// unansweredLine is a warning of ibqueryerrors (rdma-core, infiniband-diags/ibqueryerrors.c), which goes to stderr: the
+// description of the node, and its address.
+var unansweredLine = regexp.MustCompile(`^ibwarn: \[\d+\] \w+: \w+ query failed on (.+), (.*) port \d+$`)
 
 // CountUnanswered counts the queries without a response in the warnings on stderr.
 func (r *ErrorReport) CountUnanswered(stderr []byte) {
@@ -64,6 +66,40 @@ func (r *ErrorReport) CountUnanswered(stderr []byte) {
 			r.Unanswered[g[1]]++
 		}
 	}
+}
+
+// Warnings of libibmad (rpc.c) before that of the query: that of the device, which has no address, and that of the call.
+var (
+	deviceLine = regexp.MustCompile(`^ibwarn: \[\d+\] _do_madrpc: (?:recv|send) failed`)
+	callLine   = regexp.MustCompile(`^ibwarn: \[\d+\] mad_rpc: _do_madrpc failed; dport \((.*)\)$`)
+)
+
+// WithoutUnanswered is stderr without the warnings of queries that CountUnanswered counts. Those of the library are
+// omitted only if their address is that of such a query.
+func WithoutUnanswered(stderr []byte) []byte {
+	lines := slices.Collect(strings.Lines(string(stderr)))
+	addresses := map[string]bool{}
+	for _, line := range lines {
+		if g := unansweredLine.FindStringSubmatch(strings.TrimSpace(line)); g != nil {
+			addresses[g[2]] = true
+		}
+	}
+	var out []byte
+	explained := false // the line after this one is the call of a counted query
+	for _, line := range slices.Backward(lines) {
+		text := strings.TrimSpace(line)
+		call := callLine.FindStringSubmatch(text)
+		switch {
+		case unansweredLine.MatchString(text), explained && deviceLine.MatchString(text):
+			explained = false
+		case call != nil && addresses[call[1]]:
+			explained = true
+		default:
+			explained = false
+			out = append([]byte(line), out...)
+		}
+	}
+	return out
 }
 
 // maxWarnings is the most warnings of one report.

@@ -141,3 +141,27 @@ ibwarn: [4711] print_errors: IB_GSI_PORT_COUNTERS_EXT query failed on Quantum Me
 		t.Error(diff)
 	}
 }
+
+// Warnings of queries that the summary counts are omitted; any other one may be of a node that is missing.
+func TestWarningsOfOtherQueries(t *testing.T) {
+	t.Parallel()
+	const (
+		device = "ibwarn: [4711] _do_madrpc: recv failed: Connection timed out\n"
+		call   = "ibwarn: [4711] mad_rpc: _do_madrpc failed; dport (Lid 25)\n"
+		query  = "ibwarn: [4711] print_errors: IB_GSI_PORT_COUNTERS query failed on storage-01 HCA-1, Lid 25 port 1\n"
+		other  = "ibwarn: [4711] mad_rpc: _do_madrpc failed; dport (DR path slid 0; dlid 0; 0,1,5)\n"
+	)
+	for in, want := range map[string]string{
+		device + call + query:                              "",
+		call + device + call + query + query:               "",
+		device + call:                                      device + call,
+		device + other + device + call + query:             device + other,
+		device + device + call + query:                     device,
+		call + query + device:                              device,
+		query + "src/query_smp.c:197; umad bad status 110": "src/query_smp.c:197; umad bad status 110",
+	} {
+		if got := string(infiniband.WithoutUnanswered([]byte(in))); got != want {
+			t.Errorf("of %q: %q, want %q", in, got, want)
+		}
+	}
+}
