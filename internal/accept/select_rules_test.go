@@ -23,6 +23,7 @@ import (
 type stored struct {
 	age    time.Duration
 	header evidence.Header
+	recipe string
 	gates  []string
 	// verdicts are the gates that passed; open: the run is not finished.
 	verdicts []string
@@ -54,7 +55,7 @@ func store(t *testing.T, dir string, r stored) string {
 		in = t.TempDir()
 	}
 	began := day.Add(-r.age)
-	run, err := evidence.Create(in, evidence.Start{Header: r.header, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile}, evidence.Options{Clock: at(began)})
+	run, err := evidence.Create(in, evidence.Start{Header: r.header, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile, Recipe: []byte(r.recipe)}, evidence.Options{Clock: at(began)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,9 +248,11 @@ func TestWhichRunsVerdictsAreKept(t *testing.T) {
 		"a newer one whose later gate failed":     {[]stored{whole, newer(func(r *stored) { r.header.Only, r.failed = "c", []string{"c"} })}, "c", 0, ""},
 		"a newer one elsewhere that failed":       {[]stored{whole, newer(func(r *stored) { r.header.Cluster, r.failed = "machine-4567", []string{"a"} })}, "c", 0, "machine: machine-4567 then"},
 		"a newer one of another plan that failed": {[]stored{whole, newer(func(r *stored) { r.gates, r.verdicts, r.failed = []string{"a", "c"}, []string{"a"}, []string{"a"} })}, "c", 0, ""},
-		"only unfinished ones":                    {[]stored{with(whole, func(r *stored) { r.open = true })}, "c", -1, ""},
-		"only old ones":                           {[]stored{with(whole, func(r *stored) { r.age = 169 * time.Hour })}, "b", -1, "run ID is skipped"},
-		"no run":                                  {nil, "b", -1, ""},
+		// Regression: a failed validation of one recipe refuted the verdicts of another.
+		"a newer one of another recipe that failed": {[]stored{whole, newer(func(r *stored) { r.recipe, r.failed = "driver: 580\n", []string{"a"} })}, "c", 0, "recipe driver: 580 then, nothing now"},
+		"only unfinished ones":                      {[]stored{with(whole, func(r *stored) { r.open = true })}, "c", -1, ""},
+		"only old ones":                             {[]stored{with(whole, func(r *stored) { r.age = 169 * time.Hour })}, "b", -1, "run ID is skipped"},
+		"no run":                                    {nil, "b", -1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
