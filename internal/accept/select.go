@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -23,6 +24,15 @@ func (e *InputError) Error() string { return e.Reason }
 
 func refuse(format string, args ...any) error {
 	return &InputError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// storing makes the error of a file that cannot be stored without its secrets an InputError: it is the same
+// in each repetition of a soak.
+func storing(err error) error {
+	if errors.Is(err, redact.ErrStructure) {
+		return refuse("%v", err)
+	}
+	return err
 }
 
 // open creates or reopens the run of this execution.
@@ -223,7 +233,7 @@ func (x *execution) reopen(path string) error {
 		return fmt.Errorf("resume run %s: %w", filepath.Base(path), err)
 	}
 	if err := x.rewrite(run); err != nil {
-		return errors.Join(fmt.Errorf("resume run %s: %w", run.ID(), err), run.Close())
+		return errors.Join(storing(fmt.Errorf("resume run %s: %w", run.ID(), err)), run.Close())
 	}
 	x.from, x.only, x.include, x.namespace = run.Header().From, run.Header().Only, run.Header().Include, run.Header().Namespace
 	x.run, x.earlier, x.resumed = run, run.Results(), true
@@ -271,7 +281,7 @@ func (x *execution) create(ctx context.Context) error {
 		Header: header, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile, Recipe: o.RecipeFile, Inputs: o.Inputs,
 	}, evidence.Options{Clock: o.Clock})
 	if err != nil {
-		return fmt.Errorf("start a run in %s: %w", o.EvidenceDir, err)
+		return storing(fmt.Errorf("start a run in %s: %w", o.EvidenceDir, err))
 	}
 	if o.Created != nil {
 		if err := o.Created(x.run.ID()); err != nil {
