@@ -162,7 +162,27 @@ func (x *execution) resumable(ctx context.Context, path string) error {
 	for _, s := range b.Plan.Steps {
 		steps = append(steps, s.Name)
 	}
-	return x.compare(ctx, b, steps, order)
+	if err := x.compare(ctx, b, steps, order); err != nil {
+		return err
+	}
+	return x.sameSite(b)
+}
+
+// sameSite refuses another site file for a run with a gate that was begun and has no verdict: the run records one
+// site file, and the attempt, whose observations are of the former one, would be judged with this one.
+func (x *execution) sameSite(b *evidence.Bundle) error {
+	begun := b.Interrupted()
+	if len(begun) == 0 || len(x.opts.SiteFile) == 0 {
+		return nil
+	}
+	then, now := map[string]string{}, map[string]string{}
+	addLeaves(then, "site", b.Site)
+	addLeaves(now, "site", asStored(x.opts.SiteFile))
+	if found := differentLeaves(then, now); len(found) > 0 {
+		return refuse("run %s was killed during %s, and the site file was changed since: %s: resume it with the former site file (its text is in %s), or begin another run (--fresh)",
+			b.Header.Run, strings.Join(begun, ", "), strings.Join(found, "; "), filepath.Join(b.Dir, "site.yaml"))
+	}
+	return nil
 }
 
 // compare refuses a run whose verdicts of these steps are not valid for the checks of order.
@@ -245,7 +265,7 @@ func (x *execution) reopen(path string) error {
 
 // rewrite records what a resumed run uses from now on: this version of firstlight, which will write the
 // reports, and this site file, whose addresses, racks and preparations may differ. The verdicts so far are
-// the same with both (rejudged).
+// the same with both (rejudged), and no attempt without a verdict is of another site (sameSite).
 func (x *execution) rewrite(run *evidence.Run) error {
 	if len(x.opts.SiteFile) > 0 {
 		if err := run.SetSite(x.opts.SiteFile); err != nil {
