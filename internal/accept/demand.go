@@ -119,13 +119,21 @@ func (d documents) leaves() (map[string]string, error) {
 	}
 	into["accept --allow-failed"] = fmt.Sprint(d.allowFailed)
 	if len(d.recipe) > 0 {
-		addLeaves(into, "recipe", d.recipe)
+		addLeaves(into, "recipe", asStored(d.recipe))
 	}
 	for name, data := range d.inputs {
 		into[name] = "a file"
 		addLeaves(into, name, data)
 	}
 	return into, nil
+}
+
+// asStored is a site file or a recipe as a run has it (evidence.Create); a stored one is unchanged.
+func asStored(data []byte) []byte {
+	if out, err := redact.YAML(data); err == nil {
+		return out
+	}
+	return redact.Bytes(data)
 }
 
 // addLeaves adds the values of a YAML or JSON document; another document is one value.

@@ -83,6 +83,9 @@ func resited(t *testing.T, o *Options, old, text string) {
 	o.Site, o.SiteFile = s, data
 }
 
+// withSecrets has secrets in plain scalars.
+const withSecrets = "driver: 570\nurl: https://u:hunter2@registry.example.com\nargs:\n- --token=hunter2\n"
+
 // changes are what may lie between a run and the next one; names is the difference that
 // is named, empty where verdicts are kept.
 var changes = map[string]struct {
@@ -105,6 +108,22 @@ var changes = map[string]struct {
 		then:  func(_ *testing.T, o *Options) { o.Recipe, o.RecipeFile = "A", []byte("driver: 570\n") },
 		now:   func(_ *testing.T, o *Options) { o.Recipe, o.RecipeFile = "A", []byte("driver: 580\n") },
 		names: "recipe driver: 570 then, 580 now",
+	},
+	// Regression: the run has the recipe with quotes around the redacted values, which was compared with one without quotes.
+	"a recipe with secrets": {
+		then: func(_ *testing.T, o *Options) { o.Recipe, o.RecipeFile = "A", []byte(withSecrets) },
+		now:  func(_ *testing.T, o *Options) { o.Recipe, o.RecipeFile = "A", []byte(withSecrets) },
+	},
+	"another recipe with secrets": {
+		then: func(_ *testing.T, o *Options) { o.Recipe, o.RecipeFile = "A", []byte(withSecrets) },
+		now: func(_ *testing.T, o *Options) {
+			o.Recipe, o.RecipeFile = "A", []byte(strings.Replace(withSecrets, "570", "580", 1))
+		},
+		names: "recipe driver: 570 then, 580 now",
+	},
+	"an input with secrets": {
+		then: func(_ *testing.T, o *Options) { o.Inputs = map[string][]byte{"drift.yaml": []byte(withSecrets)} },
+		now:  func(_ *testing.T, o *Options) { o.Inputs = map[string][]byte{"drift.yaml": []byte(withSecrets)} },
 	},
 	"another input": {
 		then: func(_ *testing.T, o *Options) {

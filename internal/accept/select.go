@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
@@ -23,6 +24,15 @@ func (e *InputError) Error() string { return e.Reason }
 
 func refuse(format string, args ...any) error {
 	return &InputError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// storing makes the error of a file that cannot be stored without its secrets an InputError: it is the same
+// in each repetition of a soak.
+func storing(err error) error {
+	if errors.Is(err, redact.ErrStructure) {
+		return refuse("%v", err)
+	}
+	return err
 }
 
 // open creates or reopens the run of this execution.
@@ -152,7 +162,27 @@ func (x *execution) resumable(ctx context.Context, path string) error {
 	for _, s := range b.Plan.Steps {
 		steps = append(steps, s.Name)
 	}
-	return x.compare(ctx, b, steps, order)
+	if err := x.compare(ctx, b, steps, order); err != nil {
+		return err
+	}
+	return x.sameSite(b)
+}
+
+// sameSite refuses another site file for a run with a gate that was begun and has no verdict: the run records one
+// site file, and the attempt, whose observations are of the former one, would be judged with this one.
+func (x *execution) sameSite(b *evidence.Bundle) error {
+	begun := b.Interrupted()
+	if len(begun) == 0 || len(x.opts.SiteFile) == 0 {
+		return nil
+	}
+	then, now := map[string]string{}, map[string]string{}
+	addLeaves(then, "site", b.Site)
+	addLeaves(now, "site", asStored(x.opts.SiteFile))
+	if found := differentLeaves(then, now); len(found) > 0 {
+		return refuse("run %s was killed during %s, and the site file was changed since: %s: resume it with the former site file (its text is in %s), or begin another run (--fresh)",
+			b.Header.Run, strings.Join(begun, ", "), strings.Join(found, "; "), filepath.Join(b.Dir, "site.yaml"))
+	}
+	return nil
 }
 
 // compare refuses a run whose verdicts of these steps are not valid for the checks of order.
@@ -223,7 +253,7 @@ func (x *execution) reopen(path string) error {
 		return fmt.Errorf("resume run %s: %w", filepath.Base(path), err)
 	}
 	if err := x.rewrite(run); err != nil {
-		return errors.Join(fmt.Errorf("resume run %s: %w", run.ID(), err), run.Close())
+		return errors.Join(storing(fmt.Errorf("resume run %s: %w", run.ID(), err)), run.Close())
 	}
 	x.from, x.only, x.include, x.namespace = run.Header().From, run.Header().Only, run.Header().Include, run.Header().Namespace
 	x.run, x.earlier, x.resumed = run, run.Results(), true
@@ -235,7 +265,7 @@ func (x *execution) reopen(path string) error {
 
 // rewrite records what a resumed run uses from now on: this version of firstlight, which will write the
 // reports, and this site file, whose addresses, racks and preparations may differ. The verdicts so far are
-// the same with both (rejudged).
+// the same with both (rejudged), and no attempt without a verdict is of another site (sameSite).
 func (x *execution) rewrite(run *evidence.Run) error {
 	if len(x.opts.SiteFile) > 0 {
 		if err := run.SetSite(x.opts.SiteFile); err != nil {
@@ -271,7 +301,7 @@ func (x *execution) create(ctx context.Context) error {
 		Header: header, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile, Recipe: o.RecipeFile, Inputs: o.Inputs,
 	}, evidence.Options{Clock: o.Clock})
 	if err != nil {
-		return fmt.Errorf("start a run in %s: %w", o.EvidenceDir, err)
+		return storing(fmt.Errorf("start a run in %s: %w", o.EvidenceDir, err))
 	}
 	if o.Created != nil {
 		if err := o.Created(x.run.ID()); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/evidence/redact"
 	"github.com/firstlight/firstlight/internal/plan"
 	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/site"
@@ -72,6 +73,26 @@ func TestNoRunIsCreatedAfterAnError(t *testing.T) {
 				t.Errorf("runs %q, before %q", after, before)
 			}
 		})
+	}
+}
+
+// A file whose secrets cannot be redacted is invalid input, for a new run and for a resumed one. Regression: a
+// soak repeated it until its end.
+func TestAFileThatCannotBeRedactedIsInvalidInput(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	gates := []string{"a", "b"}
+	scalar := []byte("command: [a, --password=hunter2X\n  more, b]\n")
+	if _, err := redact.YAML(scalar); !errors.Is(err, redact.ErrStructure) {
+		t.Fatalf("it can be redacted: %v", err)
+	}
+	path := store(t, dir, stored{age: time.Hour, gates: gates, verdicts: []string{"a"}, open: true})
+	x, _ := executionOn(t, dir, gates, func(o *Options) { o.SiteFile, o.RecipeFile = scalar, scalar })
+	for name, err := range map[string]error{"a new run": x.create(t.Context()), "a resumed run": x.reopen(path)} {
+		input, refused := errors.AsType[*InputError](err)
+		if !refused || !strings.Contains(input.Reason, "put quotes around the values") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

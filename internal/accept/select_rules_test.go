@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -23,12 +24,15 @@ import (
 type stored struct {
 	age    time.Duration
 	header evidence.Header
+	recipe string
 	gates  []string
 	// verdicts are the gates that passed; open: the run is not finished.
 	verdicts []string
 	// failed are those of verdicts that failed.
 	failed []string
 	open   bool
+	// begun is a gate without a verdict.
+	begun string
 	// unknown: it did not identify its cluster.
 	unknown bool
 	// another: it was created in another directory.
@@ -54,7 +58,7 @@ func store(t *testing.T, dir string, r stored) string {
 		in = t.TempDir()
 	}
 	began := day.Add(-r.age)
-	run, err := evidence.Create(in, evidence.Start{Header: r.header, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile}, evidence.Options{Clock: at(began)})
+	run, err := evidence.Create(in, evidence.Start{Header: r.header, Plan: p, Site: o.SiteFile, Profile: o.ProfileFile, Recipe: []byte(r.recipe)}, evidence.Options{Clock: at(began)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +76,11 @@ func store(t *testing.T, dir string, r stored) string {
 			j = check.Fail("broken")
 		}
 		if err := run.Conclude(plan.Result{Step: gate, At: began, Attempt: attempt, Observations: []string{o.ID}, Judgement: j}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.begun != "" {
+		if _, err := run.Begin(r.begun, began); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,6 +131,10 @@ func TestWhichRunIsResumed(t *testing.T) {
 	open := stored{age: time.Hour, gates: gates, verdicts: []string{"a"}, open: true}
 	with := func(r stored, change func(*stored)) stored { change(&r); return r }
 	only := with(open, func(r *stored) { r.header.Only = "a" })
+	killed := with(open, func(r *stored) { r.begun = "b" })
+	anotherUser := func(o *Options) {
+		o.SiteFile = bytes.Replace(o.SiteFile, []byte("user: root"), []byte("user: another"), 1)
+	}
 	finished := with(open, func(r *stored) { r.open, r.verdicts = false, gates })
 	included := with(open, func(r *stored) { r.header.Include = []string{"chain"} })
 	const id = "ID" // of the first run
@@ -164,7 +177,13 @@ func TestWhichRunIsResumed(t *testing.T) {
 		"by name, renamed":             {[]stored{with(open, func(r *stored) { r.as = "20261122T000000Z-aaaaaa" })}, func(o *Options) { o.Resume = id }, false, "has run.json of run ", "", false},
 		"by name, of other checks":     {[]stored{with(open, func(r *stored) { r.gates = gates[:1] })}, func(o *Options) { o.Resume = id }, false, "checks: a then, a, b now", "", false},
 		"by name, old":                 {[]stored{with(open, func(r *stored) { r.age = 169 * time.Hour })}, func(o *Options) { o.Resume = id }, false, "a is of 2026-11-15T02:04:05Z, 169h0m0s ago", "", false},
-		"two checks of one name":       {[]stored{open}, func(o *Options) { o.Playbook = planOf("a", "a") }, false, "", "run ID is unfinished, but not resumed", true},
+		// Regression: the observations of a killed gate were judged with the site file of the next start.
+		"killed in a gate":                        {[]stored{killed}, nil, true, "", "", false},
+		"killed in a gate, a comment":             {[]stored{killed}, func(o *Options) { o.SiteFile = append([]byte("# a comment\n"), o.SiteFile...) }, true, "", "", false},
+		"killed in a gate, another user":          {[]stored{killed}, anotherUser, false, "", "run ID was killed during b, and the site file was changed since: site reach.ssh.user:", true},
+		"by name, killed in a gate, another user": {[]stored{killed}, func(o *Options) { anotherUser(o); o.Resume = id }, false, "resume it with the former site file (", "", false},
+		"killed between gates, another user":      {[]stored{open}, anotherUser, true, "", "", false},
+		"two checks of one name":                  {[]stored{open}, func(o *Options) { o.Playbook = planOf("a", "a") }, false, "", "run ID is unfinished, but not resumed", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -247,9 +266,11 @@ func TestWhichRunsVerdictsAreKept(t *testing.T) {
 		"a newer one whose later gate failed":     {[]stored{whole, newer(func(r *stored) { r.header.Only, r.failed = "c", []string{"c"} })}, "c", 0, ""},
 		"a newer one elsewhere that failed":       {[]stored{whole, newer(func(r *stored) { r.header.Cluster, r.failed = "machine-4567", []string{"a"} })}, "c", 0, "machine: machine-4567 then"},
 		"a newer one of another plan that failed": {[]stored{whole, newer(func(r *stored) { r.gates, r.verdicts, r.failed = []string{"a", "c"}, []string{"a"}, []string{"a"} })}, "c", 0, ""},
-		"only unfinished ones":                    {[]stored{with(whole, func(r *stored) { r.open = true })}, "c", -1, ""},
-		"only old ones":                           {[]stored{with(whole, func(r *stored) { r.age = 169 * time.Hour })}, "b", -1, "run ID is skipped"},
-		"no run":                                  {nil, "b", -1, ""},
+		// Regression: a failed validation of one recipe refuted the verdicts of another.
+		"a newer one of another recipe that failed": {[]stored{whole, newer(func(r *stored) { r.recipe, r.failed = "driver: 580\n", []string{"a"} })}, "c", 0, "recipe driver: 580 then, nothing now"},
+		"only unfinished ones":                      {[]stored{with(whole, func(r *stored) { r.open = true })}, "c", -1, ""},
+		"only old ones":                             {[]stored{with(whole, func(r *stored) { r.age = 169 * time.Hour })}, "b", -1, "run ID is skipped"},
+		"no run":                                    {nil, "b", -1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

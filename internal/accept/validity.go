@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,8 +11,8 @@ import (
 	"github.com/firstlight/firstlight/internal/plan"
 )
 
-// refuted lists the verdicts of these steps of a run that hold, and that a newer verdict of the same plan
-// and cluster, in any run of the evidence directory, contradicts. The selection and the thresholds of that
+// refuted lists the verdicts of these steps of a run that hold, and that a newer verdict of the same plan,
+// recipe and cluster, in any run of the evidence directory, contradicts. The selection and the thresholds of that
 // run have no influence: it observed the cluster later. A run that did not identify its cluster may be of this one.
 func (x *execution) refuted(b *evidence.Bundle, steps []string) ([]string, error) {
 	ids, err := evidence.List(x.opts.EvidenceDir)
@@ -29,6 +30,9 @@ func (x *execution) refuted(b *evidence.Bundle, steps []string) ([]string, error
 		other, err := evidence.Load(filepath.Join(x.opts.EvidenceDir, id))
 		if err != nil || other.Header.Run == b.Header.Run || other.Plan.Name != b.Plan.Name || other.Header.AddedTo != b.Header.AddedTo {
 			continue // says nothing of these steps
+		}
+		if !bytes.Equal(other.Recipe, b.Recipe) {
+			continue // plans of two recipes have the same name (validate.PlanName)
 		}
 		if c := other.Header.Cluster; c != "" && c != b.Header.Cluster {
 			continue

@@ -19,6 +19,8 @@ type Derived struct {
 	Plan PlanFile
 	// Problems are contradictions between the inputs.
 	Problems []PlanProblem
+	// Unchecked is why a part of the inputs was not compared; empty: all was.
+	Unchecked string
 	// Claims are the statements of run.json, Contradictions those that observations contradict.
 	Claims         []Claim
 	Contradictions []Contradiction

@@ -33,6 +33,8 @@ type Replayed struct {
 	Again   check.Verdict `json:"again"`
 	// Plan are the differences between the plan and the plan that the inputs require.
 	Plan []PlanProblem `json:"plan,omitempty"`
+	// Unchecked is why a part of the inputs was not compared; empty: all was.
+	Unchecked string `json:"unchecked,omitempty"`
 	// Planned: the inputs determine a plan.
 	Planned bool `json:"planned"`
 	// Claims are the statements of run.json and their basis.
@@ -86,7 +88,7 @@ func Replay(dir string, checksFor ChecksFor) (Replayed, error) {
 	}
 	out := Replayed{
 		Run: b.Header.Run, Unfinished: unfinished, Verdict: b.Verdict(), Plan: b.ComparePlan(derived), Planned: len(derived.Plan.Steps) > 0,
-		Claims: derived.Claims, Contradictions: derived.Contradictions,
+		Unchecked: derived.Unchecked, Claims: derived.Claims, Contradictions: derived.Contradictions,
 	}
 	if err := b.replay(byName, derived.Playbooks, &out); err != nil {
 		return Replayed{}, fmt.Errorf("replay run %s: %w", b.Header.Run, err)

@@ -70,6 +70,19 @@ func TestAReplayComparesTheObservationsOfAResultWithThoseOnDisk(t *testing.T) {
 	}
 }
 
+// A replay says which part of the inputs was not compared.
+func TestAReplayNamesWhatWasNotCompared(t *testing.T) {
+	t.Parallel()
+	again, err := Replay(finished(t, testPlan()), func(b *Bundle) (Derived, error) {
+		d, err := testChecks(b)
+		d.Unchecked = "components not compared"
+		return d, err
+	})
+	if err != nil || again.Unchecked != "components not compared" {
+		t.Errorf("%q, %v", again.Unchecked, err)
+	}
+}
+
 // A step that needs no observation has none.
 func TestAReplayFindsTheObservationsOfAStepThatIsNotApplicable(t *testing.T) {
 	t.Parallel()

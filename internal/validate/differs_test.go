@@ -33,12 +33,23 @@ func TestACaseThatDemandsLessIsNamed(t *testing.T) {
 	} {
 		c := caseFor(t, pipeline.Training, 32)
 		change(&c)
-		got := strings.Join(c.Differs(s, p, resolved), "\n")
-		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+		found, unchecked := c.Differs(s, p, resolved)
+		got := strings.Join(found, "\n")
+		if unchecked != "" || (got == "") != (want == "") || !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := caseFor(t, pipeline.Training, 32).Differs(s, p, []byte("[")); len(got) != 1 {
-		t.Errorf("without a recipe: %q", got)
+	if got, unchecked := caseFor(t, pipeline.Training, 32).Differs(s, p, []byte("[")); len(got) != 1 || unchecked != "" {
+		t.Errorf("without a recipe: %q, %q", got, unchecked)
+	}
+	// Regression: the redaction of an earlier version made a recipe unreadable, and its run was NOT intact.
+	broken := append([]byte("url: [redacted: credentials in a URL]@host\n"), resolved...)
+	c := caseFor(t, pipeline.Training, 32)
+	if got, unchecked := c.Differs(s, p, broken); len(got) != 0 || !strings.HasPrefix(unchecked, "components not compared: ") {
+		t.Errorf("a recipe with a mark: %q, %q", got, unchecked)
+	}
+	c.Snapshot.Nodes = c.Snapshot.Nodes[1:]
+	if got, unchecked := c.Differs(s, p, broken); len(got) != 1 || unchecked == "" {
+		t.Errorf("a recipe with a mark, and fewer nodes: %q, %q", got, unchecked)
 	}
 }

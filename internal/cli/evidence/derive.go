@@ -224,7 +224,8 @@ func (t commandLine) deriveCase(b *evidence.Bundle, s *site.Site, p *profile.Pro
 			{Message: "the command is validate, but the run has no " + validate.InputFile},
 		}}, nil
 	}
-	d := evidence.Derived{Problems: t.compareCase(c, s, p, b.Recipe)}
+	var d evidence.Derived
+	d.Problems, d.Unchecked = t.compareCase(c, s, p, b.Recipe)
 	if d.Checks, err = c.Judges(s, p); err != nil {
 		return evidence.Derived{}, err
 	}
@@ -237,8 +238,7 @@ func (t commandLine) deriveCase(b *evidence.Bundle, s *site.Site, p *profile.Pro
 	return d, err
 }
 
-func (t commandLine) compareCase(c validate.Case, s *site.Site, p *profile.Profile, recipe []byte) []evidence.PlanProblem {
-	var out []evidence.PlanProblem
+func (t commandLine) compareCase(c validate.Case, s *site.Site, p *profile.Profile, recipe []byte) (out []evidence.PlanProblem, unchecked string) {
 	differ := func(format string, args ...any) {
 		out = append(out, evidence.PlanProblem{Message: validate.InputFile + ": " + fmt.Sprintf(format, args...)})
 	}
@@ -253,25 +253,26 @@ func (t commandLine) compareCase(c validate.Case, s *site.Site, p *profile.Profi
 			differ("%s is not applicable (%s), but not by the command", id, reason)
 		}
 	}
-	for _, text := range c.Differs(s, p, recipe) {
+	differences, unchecked := c.Differs(s, p, recipe)
+	for _, text := range differences {
 		differ("%s", text)
 	}
 	intent, err := pipeline.ParseIntent(t.intent)
 	if err != nil {
 		differ("%v", err)
-		return out
+		return out, unchecked
 	}
 	want, err := pipeline.OrderFor(intent, cmdutil.GPUs(s, p), t.order)
 	if err != nil {
 		differ("%v", err)
-		return out
+		return out, unchecked
 	}
 	got, errGot := json.Marshal(c.Order.Steps)
 	expected, errExpected := json.Marshal(want.Steps)
 	if errGot != nil || errExpected != nil || string(got) != string(expected) || c.Order.Intent != intent {
 		differ("the steps differ from the pipeline for %s on %d GPUs", intent, want.GPUs)
 	}
-	return out
+	return out, unchecked
 }
 
 // compare compares run.json with the command and the site.

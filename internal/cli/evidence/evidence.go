@@ -75,7 +75,7 @@ func newShow(s cmdutil.Streams) *cobra.Command {
 func newReplay(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "replay DIR",
-		Short:   "Judge a run again from its stored observations; exit 1 if a verdict differs",
+		Short:   "Judge a run again from its stored observations; exit 1 if a verdict differs, 3 if not all was compared",
 		Example: "  firstlight evidence replay evidence/20261121-014233-7f3a",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -96,6 +96,9 @@ func newReplay(s cmdutil.Streams) *cobra.Command {
 		if err == nil && !replayed.Identical() {
 			return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 		}
+		if err == nil && replayed.Unchecked != "" {
+			return &cmdutil.ExitError{Code: cmdutil.ExitUnobserved}
+		}
 		return err
 	}
 	return cmd
@@ -111,6 +114,9 @@ func printReplay(w io.Writer, r evidence.Replayed) {
 	}
 	for _, p := range r.Plan {
 		fmt.Fprintf(w, "the plan differs from the run's command: %s\n", p)
+	}
+	if r.Unchecked != "" {
+		fmt.Fprintf(w, "not checked: %s\n", display.Escape(r.Unchecked))
 	}
 	for _, c := range r.Contradictions {
 		fmt.Fprintf(w, "the run contradicts its observations: %s\n", display.Escape(c.String()))

@@ -34,6 +34,36 @@ func TestProfilesOfGroupsOfTheGivenSite(t *testing.T) {
 	}
 }
 
+// Only the groups of --site are read. Regression: a site whose profile is a file that the verifier does not have, or
+// that another version of firstlight validates differently, could not be verified (exit 3).
+func TestOnlyTheGroupsOfTheGivenSiteAreRead(t *testing.T) {
+	t.Parallel()
+	h200 := "groups: [{name: h200, profile: h200-sxm-ndr400, nodes: [gpu-03], later: 1}]\n"
+	for name, tt := range map[string]struct {
+		site   string
+		groups int
+		unread string
+	}{
+		"a profile that is elsewhere":      {strings.Replace(string(site.Example()), "profile: ", "profile: ./elsewhere/", 1), 0, ""},
+		"a key of another version":         {"apiVersion: later\nprofile: ./elsewhere.yaml\n" + h200, 1, ""},
+		"groups of which one is elsewhere": {h200[:len(h200)-2] + ", {name: b, profile: ./elsewhere.yaml}]\n", 0, "profile of group b"},
+		"a group without a profile":        {"groups: [{name: b}]\n", 0, "profile of group b"},
+		"groups of another version":        {"groups: {h200: h200-sxm-ndr400}\n", 0, "read the groups of the site"},
+		"groups twice":                     {h200 + h200, 0, "already defined"},
+		"not YAML":                         {"groups: [\n", 0, "read the groups of the site"},
+		"nothing":                          {"", 0, ""},
+	} {
+		path := filepath.Join(t.TempDir(), "site.yaml")
+		if err := os.WriteFile(path, []byte(tt.site), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e, err := expectedOf(path, "", "")
+		if err != nil || len(e.Profiles) != tt.groups || (e.Unread == "") != (tt.unread == "") || !strings.Contains(e.Unread, tt.unread) {
+			t.Errorf("%s: %q %d, %v", name, e.Unread, len(e.Profiles), err)
+		}
+	}
+}
+
 // A reason with spaces around it is the same in the case, which has it without, and in the command.
 func TestReasonsAreComparedWithoutSpaces(t *testing.T) {
 	t.Parallel()
@@ -48,7 +78,8 @@ func TestReasonsAreComparedWithoutSpaces(t *testing.T) {
 	for given, same := range map[string]bool{"x=y": true, "x= y ": true, "x=y\n": true, "x=z": false, "w= y": false} {
 		c := parseCommand([]string{"firstlight", "validate", "--not-applicable", given})
 		named := false
-		for _, d := range c.compareCase(validate.Case{NotApplicable: map[string]string{"x": "y"}}, s, p, nil) {
+		found, _ := c.compareCase(validate.Case{NotApplicable: map[string]string{"x": "y"}}, s, p, nil)
+		for _, d := range found {
 			named = named || strings.Contains(d.Message, "x is not applicable (y), but not by the command")
 		}
 		if named == same {

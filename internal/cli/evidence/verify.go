@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
 	"github.com/firstlight/firstlight/internal/display"
@@ -19,6 +21,7 @@ import (
 	"github.com/firstlight/firstlight/internal/evidence/oci"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
+	"github.com/firstlight/firstlight/internal/yamlstrict"
 )
 
 // verification is the -o json form of verify.
@@ -125,7 +128,7 @@ func expectedOf(siteFile, profileFile, cluster string) (attest.Expected, error) 
 		if e.Site, err = os.ReadFile(siteFile); err != nil {
 			return e, cmdutil.UsageErrorf("cannot read --site: %w", err)
 		}
-		if e.Profiles, err = profilesOfGroups(siteFile); err != nil {
+		if e.Profiles, err = profilesOfGroups(e.Site); err != nil {
 			e.Unread = err.Error()
 		}
 	}
@@ -137,17 +140,25 @@ func expectedOf(siteFile, profileFile, cluster string) (attest.Expected, error) 
 	return e, nil
 }
 
-// profilesOfGroups are the profiles of the groups of a site, of which this program has those with a name.
-func profilesOfGroups(siteFile string) (map[string][]byte, error) {
-	s, err := site.Load(siteFile)
-	if err != nil {
-		return nil, err
+// profilesOfGroups are the profiles of the groups of a site, of which this program has those with a name. The
+// rest of the site is not read: the site is compared as a file, and another version of firstlight may have written it.
+func profilesOfGroups(data []byte) (map[string][]byte, error) {
+	var doc struct {
+		Groups []struct {
+			Name    string `yaml:"name"`
+			Profile string `yaml:"profile"`
+		} `yaml:"groups"`
+	}
+	if err := cmp.Or(yamlstrict.Unique(data), yaml.Unmarshal(data, &doc)); err != nil {
+		return nil, fmt.Errorf("read the groups of the site: %w", err)
 	}
 	out := map[string][]byte{}
-	for _, g := range s.Groups {
-		if out[g.ProfileFile()], err = profile.Raw(g.Profile); err != nil {
+	for _, g := range doc.Groups {
+		raw, err := profile.Raw(g.Profile)
+		if err != nil {
 			return nil, fmt.Errorf("read the profile of group %s: %w", g.Name, err)
 		}
+		out[site.Group{Name: g.Name}.ProfileFile()] = raw
 	}
 	return out, nil
 }

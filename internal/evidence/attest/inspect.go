@@ -193,6 +193,9 @@ func (i *inspection) plan(r evidence.Replayed) {
 	for _, p := range r.Plan {
 		i.problem(CheckPlan, p.Step, "%s", p.Message)
 	}
+	if r.Unchecked != "" {
+		i.setOutcome(CheckPlan, NotChecked, "%s", r.Unchecked)
+	}
 	if !r.Planned {
 		i.setOutcome(CheckPlan, None, "the run has no site: its plan cannot be derived")
 	}

@@ -288,7 +288,11 @@ func TestAPlanThatCannotBeDerivedIsNotTheRightOne(t *testing.T) {
 	}{
 		"derived":     {evidence.Replayed{Planned: true}, OK},
 		"not derived": {evidence.Replayed{}, None},
-		"another":     {evidence.Replayed{Planned: true, Plan: []evidence.PlanProblem{{Step: "a", Message: "missing"}}}, Wrong},
+		"in part":     {evidence.Replayed{Planned: true, Unchecked: "components not compared"}, NotChecked},
+		"in part, and another": {
+			evidence.Replayed{Planned: true, Unchecked: "components not compared", Plan: []evidence.PlanProblem{{Step: "a", Message: "missing"}}}, Wrong,
+		},
+		"another": {evidence.Replayed{Planned: true, Plan: []evidence.PlanProblem{{Step: "a", Message: "missing"}}}, Wrong},
 	} {
 		i := inspection{found: newFound()}
 		i.plan(tt.replayed)

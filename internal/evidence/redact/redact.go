@@ -19,6 +19,9 @@ func mark(kind string) string { return "[redacted: " + kind + "]" }
 
 const markStart = "[redacted: "
 
+// Marked reports whether a text has the mark of a redacted secret.
+func Marked(in []byte) bool { return bytes.Contains(in, []byte(markStart)) }
+
 func redacted(in []byte, depth int) []byte {
 	if len(in) == 0 || depth == 0 {
 		return in

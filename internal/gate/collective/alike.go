@@ -17,17 +17,21 @@ type alike struct {
 
 // alike divides the nodes of a run over all nodes. Where NVLink connects nodes, a pair across domains
 // cannot reach the limit of NVLink, whatever its nodes: the log of the run shows the domains, else the
-// inventory the racks. None: neither is known.
+// inventory the racks. None: neither is known, and the nodes do not fit into one domain.
 func (d Drift) alike(nodes []string, all Figures) []alike {
 	if !d.profile.MultiNodeNVLink() {
 		return []alike{{nodes: nodes}}
 	}
 	var out []alike
-	if domains, whole := d.domainsOf(&check.Builder{}, "", all); whole {
+	domains, whole := d.domainsOf(&check.Builder{}, "", all)
+	if whole {
 		for _, domain := range domains {
 			out = append(out, alike{domainName(domain.id), domain.nodes})
 		}
 		return out
+	}
+	if len(domains) == 0 && d.fitOneDomain() {
+		return []alike{{nodes: nodes}}
 	}
 	for _, node := range nodes {
 		at := slices.IndexFunc(d.site.Inventory.Nodes, func(n site.Node) bool { return n.Name == node })
@@ -42,6 +46,13 @@ func (d Drift) alike(nodes []string, all Figures) []alike {
 		out[i].nodes = append(out[i].nodes, node)
 	}
 	return out
+}
+
+// fitOneDomain reports whether no node of the site has a rack, and one NVLink domain may have all of them.
+func (d Drift) fitOneDomain() bool {
+	inventory := d.site.Inventory
+	racked := slices.ContainsFunc(inventory.Nodes, func(n site.Node) bool { return n.Rack != "" })
+	return !racked && d.profile.NVLinkDomains(len(inventory.Nodes)+len(inventory.LeftOut)) == 1
 }
 
 // within are the samples of pairs of these nodes.

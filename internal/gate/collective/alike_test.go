@@ -31,6 +31,10 @@ func slowAcross(r racks) func(context.Context, *workload.Launcher, workload.Spec
 // whatever its nodes.
 func TestDriftComparesNodesOfOneDomain(t *testing.T) {
 	t.Parallel()
+	const four, unknown = "gpu-01, gpu-02, gpu-03, gpu-04", "the NVLink domains of the nodes are unknown"
+	noRack := func(int) string { return "" }
+	oneWithout := func(i int) string { return []string{"r1", "", "r1", "r1"}[i] }
+	slowOne := racks{fabricless: true, cluster: cluster{slow: map[string]float64{"gpu-02": 0.96}}}
 	for name, tt := range map[string]struct {
 		world    racks
 		byDomain bool
@@ -38,17 +42,30 @@ func TestDriftComparesNodesOfOneDomain(t *testing.T) {
 		verdict  check.Verdict
 		suspects []string
 		message  string
+		nodes    int // 0: eight
+		domain   int // node.nvlinkDomain; 0: that of the profile, 18
 	}{
-		"healthy":             {racks{}, true, nil, check.Passed, nil, ""},
-		"healthy, by rack":    {racks{fabricless: true}, false, nil, check.Passed, nil, ""},
-		"a node 4 % slower":   {racks{cluster: cluster{slow: map[string]float64{"gpu-06": 0.96}}}, true, nil, check.Failed, []string{"gpu-06"}, "warn: busbw of pairs with gpu-06 is 4.0 % below"},
-		"no domains, no rack": {racks{fabricless: true}, false, func(int) string { return "" }, check.Unobserved, []string{"gpu-01, gpu-02, gpu-03, gpu-04, gpu-05, gpu-06, gpu-07, gpu-08"}, "the NVLink domains of the nodes are unknown"},
-		"a small domain":      {racks{fabricless: true}, false, func(i int) string { return fmt.Sprintf("r%d", i/6) }, check.Unobserved, []string{"gpu-07, gpu-08"}, "rack r1 has 2 nodes"},
+		"healthy":             {racks{}, true, nil, check.Passed, nil, "", 0, 0},
+		"healthy, by rack":    {racks{fabricless: true}, false, nil, check.Passed, nil, "", 0, 0},
+		"a node 4 % slower":   {racks{cluster: cluster{slow: map[string]float64{"gpu-06": 0.96}}}, true, nil, check.Failed, []string{"gpu-06"}, "warn: busbw of pairs with gpu-06 is 4.0 % below", 0, 0},
+		"no domains, no rack": {racks{fabricless: true}, false, noRack, check.Unobserved, []string{four + ", gpu-05, gpu-06, gpu-07, gpu-08"}, unknown, 0, 4},
+		// Regression: four nodes of one rack, which the inventory does not name, were never compared.
+		"four nodes, no domains, no rack":                      {racks{fabricless: true}, false, noRack, check.Passed, nil, "", 4, 0},
+		"four nodes, no domains, no rack, one slower":          {slowOne, false, noRack, check.Failed, []string{"gpu-02"}, "warn: busbw of pairs with gpu-02 is 4.0 % below", 4, 0},
+		"four nodes, no domains, no rack, of domains of three": {racks{fabricless: true}, false, noRack, check.Unobserved, []string{four}, unknown, 4, 3},
+		"four nodes, no domains, one without a rack":           {racks{fabricless: true}, false, oneWithout, check.Unobserved, []string{four}, unknown, 4, 0},
+		"a small domain": {racks{fabricless: true}, false, func(i int) string { return fmt.Sprintf("r%d", i/6) }, check.Unobserved, []string{"gpu-07, gpu-08"}, "rack r1 has 2 nodes", 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := Drift{Gate: rackGate(t), ReplaceAt: 0.05}
 			d.site.Workloads.Collective.ByNVLinkDomain = tt.byDomain
+			if tt.nodes > 0 {
+				d.site.Inventory.Nodes = d.site.Inventory.Nodes[:tt.nodes]
+			}
+			if tt.domain > 0 {
+				d.profile.Node.NVLinkDomain.Value = float64(tt.domain)
+			}
 			for i := range d.site.Inventory.Nodes {
 				if tt.rack != nil {
 					d.site.Inventory.Nodes[i].Rack = tt.rack(i)
