@@ -36,7 +36,7 @@ func TestNodesWithJobs(t *testing.T) {
 			"gpu-03 is ALLOCATED+DRAIN: it runs jobs, or ends one, which the diagnostic would disturb", ""},
 		"an epilog ends":         {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE") + line("gpu-03", "IDLE"))}, nil, "", "", line("gpu-01", "IDLE+COMPLETING")},
 		"processes do not end":   {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE+COMPLETING") + line("gpu-03", "IDLE"))}, nil, "gpu-02", "gpu-02 is IDLE+COMPLETING", ""},
-		"a dead node with a job": {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "DOWN+COMPLETING+NOT_RESPONDING") + line("gpu-03", "IDLE"))}, nil, "gpu-02", "gpu-02 is DOWN+COMPLETING+NOT_RESPONDING", ""},
+		"a dead node with a job": {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "DOWN+COMPLETING+NOT_RESPONDING") + line("gpu-03", "IDLE"))}, nil, "", "", ""},
 		"no slurmctld":           {ssh.Output{Exit: 1, Stderr: []byte("slurm_load_node error: Unable to contact slurm controller (connect failure)\n")}, nil, "jobs on the nodes", "Unable to contact", ""},
 		"no answer":              {ssh.Output{}, errors.New("no route to host"), "jobs on the nodes", "no route to host", ""},
 	} {
