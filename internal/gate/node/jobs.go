@@ -59,14 +59,19 @@ const jobsInterval = 2 * time.Second
 // that does not answer, which is judged like the others: if only its slurmd is dead, the processes on its GPUs prevent the diagnostic.
 func occupied(n slurm.Node) bool { return n.InUse() || n.Completes() }
 
-// judgeJobs reports the nodes that run jobs. One that Slurm does not have runs none: gate gpustack judges it.
+// judgeJobs reports the nodes that run jobs. One that Slurm does not have runs none: gate gpustack judges it. In evidence of versions that
+// did not wait for the end of jobs, a host that completed one was observed.
 func (g *Gate) judgeJobs(b *check.Builder, obs []check.Observation) {
 	f, o, ok := check.Require[jobFigures](b, obs, kindJobs, "", "jobs on the nodes", remedyState)
 	if !ok {
 		return
 	}
+	observed := map[string]bool{}
+	for _, o := range obs {
+		observed[o.Target] = observed[o.Target] || o.Kind != kindJobs
+	}
 	for _, n := range f.Nodes {
-		if occupied(n) {
+		if n.InUse() || n.Completes() && !observed[n.Name] {
 			b.Unobserved(o.ID, n.Name, remedyJobs, "%s is %s: it runs jobs, or ends one, which the diagnostic would disturb", n.Name, strings.Join(append([]string{n.State}, n.Flags...), "+"))
 		}
 	}
