@@ -21,15 +21,16 @@ if [ "$JOB_COMPLETION_INDEX" != 0 ]; then
 fi
 
 # A worker whose release fails once, as by a lost answer of DNS, would hold its GPUs until the timeout. Rounds over those that
-# are left release all others before a node that does not answer.
+# are left release all others before a node that does not answer. No round begins after half a minute: rounds over many nodes that
+# do not answer would last longer than the gate waits, which would report a hang instead of the exit code of mpirun.
 release() {
-  local left missed
+  local left missed end=$((SECONDS + 30))
   read -ra left <<<"$(seq -s ' ' 1 $((NNODES - 1)))"
-  for _ in {1..30}; do
+  while :; do
     missed=()
     for i in "${left[@]}"; do ssh "${reach[@]}" "$(host "$i")" touch /tmp/done || missed+=("$i"); done
     left=("${missed[@]}")
-    [ "${#left[@]}" != 0 ] || return 0
+    [ "${#left[@]}" != 0 ] && ((SECONDS < end)) || return 0
     sleep 1
   done
 }

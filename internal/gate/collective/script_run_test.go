@@ -13,14 +13,15 @@ import (
 )
 
 // stubs are the programs that the script starts, other than bash and coreutils. ssh keeps host and command; it reaches the names that
-// the DNS of a cluster has from a pod in the namespace, and loses the first release of each host of LOST. mpirun keeps its arguments,
+// the DNS of a cluster has from a pod in the namespace, and loses the first release of each host of LOST, and all of each host of GONE. mpirun keeps its arguments,
 // one a line, starts a daemon on each host by the name that Open MPI 4.1.4 and 5.0.7 gave to ssh, and prints a line.
 var stubs = map[string]string{
 	"sshd": "exit 0", "ssh-keygen": "exit 0", "sleep": "exit 0",
 	"ssh": `while [[ "$1" == -* ]]; do shift 2; done
 echo "$*" >>"$RECORD.ssh"
 [[ "$1" == *.collective ]] || { echo "ssh: Could not resolve hostname $1: Name or service not known" >&2; exit 255; }
-if [[ "$*" == *touch* && " $LOST " == *" $1 "* && "$(grep -c "^$1 touch" "$RECORD.ssh")" == 1 ]]; then exit 255; fi`,
+if [[ "$*" == *touch* && " $LOST " == *" $1 "* && "$(grep -c "^$1 touch" "$RECORD.ssh")" == 1 ]]; then exit 255; fi
+if [[ "$*" == *touch* && " $GONE " == *" $1 "* ]]; then exit 255; fi`,
 	"mpirun": `if [ "$1" = --version ]; then echo "mpirun (Open MPI) $OPEN_MPI"; exit; fi
 printf '%s\n' "$@" >>"$RECORD"
 until [ "$1" = --hostfile ]; do shift; done
@@ -176,17 +177,45 @@ func TestOpenMPI(t *testing.T) {
 	}
 }
 
-// A worker is released again if that fails once, and the others do not wait for it.
+// ownClock makes the waits of the script part of its clock alone: the second of sleep, and the five of a connection that is not made.
+const ownClock = `sleep() { SECONDS=$((SECONDS + $1)); }
+ssh() { command ssh "$@" || { SECONDS=$((SECONDS + 5)); return 255; }; }
+`
+
+// A worker is released again if that fails once, and the others do not wait for it. Each worker is tried once, however many do not
+// answer, and then index 0 ends with the exit code of mpirun before the gate's timeout.
 func TestRelease(t *testing.T) {
 	t.Parallel()
-	got := launch(t, map[string]string{"NNODES": "4", "LOST": "collective-1.collective collective-3.collective"})
-	var released []string
-	for _, call := range got.ssh {
-		if host, ok := strings.CutSuffix(call, ".collective touch /tmp/done"); ok {
-			released = append(released, strings.TrimPrefix(host, "collective-"))
-		}
+	file := filepath.Join(t.TempDir(), "clock")
+	if err := os.WriteFile(file, []byte(ownClock), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if !slices.Equal(released, []string{"1", "2", "3", "1", "3"}) {
-		t.Errorf("the order of releases is %q", released)
+	hosts := func(indices string) string { // their names
+		var out []string
+		for _, i := range strings.Fields(indices) {
+			out = append(out, "collective-"+i+".collective")
+		}
+		return strings.Join(out, " ")
+	}
+	for name, tt := range map[string]struct{ nodes, lost, gone, order string }{
+		"all answer":          {"4", "", "", "1 2 3"},
+		"two answers lost":    {"4", "1 3", "", "1 2 3 1 3"},
+		"three do not answer": {"5", "4", "1 2 3", "1 2 3 4 1 2 3 4"}, // a round of 20 s, and one of 15 s
+		"many do not answer":  {"9", "", "1 2 3 4 5 6 7", "1 2 3 4 5 6 7 8"},
+		"one node":            {"1", "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := launch(t, map[string]string{"NNODES": tt.nodes, "LOST": hosts(tt.lost), "GONE": hosts(tt.gone), "BASH_ENV": file})
+			var released []string
+			for _, call := range got.ssh {
+				if host, ok := strings.CutSuffix(call, ".collective touch /tmp/done"); ok {
+					released = append(released, strings.TrimPrefix(host, "collective-"))
+				}
+			}
+			if order := strings.Join(released, " "); order != tt.order {
+				t.Errorf("the order of releases is %q, want %q", order, tt.order)
+			}
+		})
 	}
 }

@@ -55,18 +55,23 @@ func (g *Gate) observeJobs(ctx context.Context, rec check.Recorder) (free bool, 
 // jobsInterval is the time between two reads of the states of nodes whose epilogs run.
 const jobsInterval = 2 * time.Second
 
-// occupied reports whether a job runs on a node, or ends: its epilog runs, or its processes do not end. A node that is
-// only down has no job for slurmctld.
-func occupied(n slurm.Node) bool { return n.InUse() || n.Has("COMPLETING") }
+// occupied reports whether a job runs on a node, or ends: its epilog runs, or its processes do not end. A job never ends on a node
+// that does not answer, which is judged like the others: if only its slurmd is dead, the processes on its GPUs prevent the diagnostic.
+func occupied(n slurm.Node) bool { return n.InUse() || n.Completes() }
 
-// judgeJobs reports the nodes that run jobs. One that Slurm does not have runs none: gate gpustack judges it.
+// judgeJobs reports the nodes that run jobs. One that Slurm does not have runs none: gate gpustack judges it. In evidence of versions that
+// did not wait for the end of jobs, a host that completed one was observed.
 func (g *Gate) judgeJobs(b *check.Builder, obs []check.Observation) {
 	f, o, ok := check.Require[jobFigures](b, obs, kindJobs, "", "jobs on the nodes", remedyState)
 	if !ok {
 		return
 	}
+	observed := map[string]bool{}
+	for _, o := range obs {
+		observed[o.Target] = observed[o.Target] || o.Kind != kindJobs
+	}
 	for _, n := range f.Nodes {
-		if occupied(n) {
+		if n.InUse() || n.Completes() && !observed[n.Name] {
 			b.Unobserved(o.ID, n.Name, remedyJobs, "%s is %s: it runs jobs, or ends one, which the diagnostic would disturb", n.Name, strings.Join(append([]string{n.State}, n.Flags...), "+"))
 		}
 	}

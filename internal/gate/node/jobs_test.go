@@ -36,7 +36,7 @@ func TestNodesWithJobs(t *testing.T) {
 			"gpu-03 is ALLOCATED+DRAIN: it runs jobs, or ends one, which the diagnostic would disturb", ""},
 		"an epilog ends":         {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE") + line("gpu-03", "IDLE"))}, nil, "", "", line("gpu-01", "IDLE+COMPLETING")},
 		"processes do not end":   {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "IDLE+COMPLETING") + line("gpu-03", "IDLE"))}, nil, "gpu-02", "gpu-02 is IDLE+COMPLETING", ""},
-		"a dead node with a job": {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "DOWN+COMPLETING+NOT_RESPONDING") + line("gpu-03", "IDLE"))}, nil, "gpu-02", "gpu-02 is DOWN+COMPLETING+NOT_RESPONDING", ""},
+		"a dead node with a job": {ssh.Output{Stdout: []byte(line("gpu-01", "IDLE") + line("gpu-02", "DOWN+COMPLETING+NOT_RESPONDING") + line("gpu-03", "IDLE"))}, nil, "", "", ""},
 		"no slurmctld":           {ssh.Output{Exit: 1, Stderr: []byte("slurm_load_node error: Unable to contact slurm controller (connect failure)\n")}, nil, "jobs on the nodes", "Unable to contact", ""},
 		"no answer":              {ssh.Output{}, errors.New("no route to host"), "jobs on the nodes", "no route to host", ""},
 	} {
@@ -61,7 +61,10 @@ func TestNodesWithJobs(t *testing.T) {
 		if (len(ran) == 0) != (tt.busy != "") {
 			t.Errorf("%s: ran %q", name, ran)
 		}
-		obs := append(observations(t, healthy(t, 3)), rec.obs[0]) // also with all that would pass
+		obs := rec.obs
+		if len(ran) > 0 {
+			obs = append(observations(t, healthy(t, 3)), rec.obs[0])
+		}
 		j := plan.Judge(g, obs)
 		var suspects, messages []string
 		for _, f := range j.Findings {
@@ -81,5 +84,33 @@ func TestNodesWithJobs(t *testing.T) {
 	}
 	if text := strings.Join(g.Describe(), "\n"); !strings.HasPrefix(text, "on login-01: "+show+"; nothing else if one of them runs jobs\n") {
 		t.Error(text)
+	}
+}
+
+// Evidence of versions that did not wait for the end of jobs is judged as before: a host that completed a job was observed.
+// One on which a job runs is not judged, also with all that would pass.
+func TestNodesThatWereObserved(t *testing.T) {
+	t.Parallel()
+	s := testSite(2)
+	s.Spine, s.Slurm = site.SpineSlurm, &site.Slurm{LoginHost: "login-01", Partition: "batch", JobTimeout: site.Duration(5 * time.Minute)}
+	g := node.New(s, testProfile(t), node.Deps{})
+	for name, tt := range map[string]struct {
+		state, flag string
+		hosts       int // that were observed
+		want        check.Verdict
+	}{
+		"completed a job":            {"IDLE", "COMPLETING", 2, check.Passed},
+		"is down and completes":      {"DOWN", "COMPLETING", 2, check.Passed},
+		"completes, not observed":    {"IDLE", "COMPLETING", 1, check.Unobserved},
+		"runs jobs":                  {"MIXED", "DRAIN", 2, check.Unobserved},
+		"runs jobs and completes":    {"MIXED", "COMPLETING", 2, check.Unobserved},
+		"runs and does not respond":  {"ALLOCATED", "NOT_RESPONDING", 2, check.Unobserved},
+		"is idle and not responding": {"IDLE", "NOT_RESPONDING", 2, check.Passed},
+	} {
+		figures := `{"nodes": [{"name": "gpu-01", "state": "IDLE"}, {"name": "gpu-02", "state": "` + tt.state + `", "flags": ["` + tt.flag + `"]}]}`
+		obs := append(observations(t, healthy(t, 2)[:tt.hosts]), check.Observation{ID: "jobs", Kind: "scontrol-nodes", Target: "login-01", Figures: []byte(figures)})
+		if j := plan.Judge(g, obs); j.Verdict != tt.want || tt.want == check.Unobserved && !strings.HasPrefix(j.Findings[0].Message, "gpu-02 is "+tt.state+"+"+tt.flag+": it runs jobs") {
+			t.Errorf("%s: %s: %+v", name, j.Verdict, j.Findings)
+		}
 	}
 }

@@ -39,18 +39,47 @@ func TestJobsOfOthersAreNotPreempted(t *testing.T) {
 	}
 }
 
-// The job that reads the output on its node waits for the job of others that has begun there meanwhile.
+// The jobs that read and delete the output on its node wait for jobs of others that have begun there meanwhile. A file that
+// could not be deleted is reported.
 func TestOutputIsReadAfterJobsOfOthers(t *testing.T) {
 	t.Parallel()
+	const remains = "/tmp/firstlight-training-r1-7.out remains on gpu-01: gpu-01 is ALLOCATED: it runs jobs"
 	for name, tt := range map[string]struct {
 		nodes []string
-		read  bool
-	}{"ends": {[]string{"IDLE", "ALLOCATED", "ALLOCATED", "IDLE"}, true}, "remains": {[]string{"IDLE", "ALLOCATED"}, false}} {
+		jobs  int // that ran on the node
+		left  string
+	}{
+		"none":                 {[]string{"IDLE"}, 2, ""},
+		"ends":                 {[]string{"IDLE", "ALLOCATED", "ALLOCATED", "IDLE"}, 2, ""},
+		"remains":              {[]string{"IDLE", "ALLOCATED"}, 0, ""},
+		"begins later":         {[]string{"IDLE", "IDLE", "ALLOCATED", "ALLOCATED", "IDLE"}, 2, ""},
+		"begins later, no end": {[]string{"IDLE", "IDLE", "ALLOCATED"}, 1, remains},
+	} {
 		l := healthy()
 		l.nodes, l.outputs["sh"], l.outputs["srun"] = tt.nodes, []ssh.Output{{Exit: 1}}, said(good)
 		result, err := runner(t, l).Run(t.Context(), job())
-		if err != nil || l.started("srun") != tt.read || result.Outcome.Succeeded != tt.read {
+		jobs := 0
+		for i, line := range l.ran {
+			if !strings.HasPrefix(line, "srun ") {
+				continue
+			}
+			if jobs++; l.ran[i-1] != "scontrol show nodes gpu-01 -a -o" {
+				t.Errorf("%s: job %d was preceded by %q", name, jobs, l.ran[i-1])
+			}
+		}
+		if o := result.Outcome; err != nil || jobs != tt.jobs || o.Succeeded != (jobs > 0) || !strings.HasPrefix(o.Leftover, tt.left) || (o.Leftover == "") != (tt.left == "") {
 			t.Errorf("%s: %v: %+v, ran %q", name, err, result.Outcome, l.ran)
 		}
+	}
+}
+
+// A file of the login host that could not be deleted is reported too.
+func TestOutputRemains(t *testing.T) {
+	t.Parallel()
+	l := healthy()
+	l.outputs["sh"] = append(said(good), ssh.Output{Exit: 1, Stderr: []byte("rm: Read-only file system")})
+	result, err := runner(t, l).Run(t.Context(), job())
+	if o := result.Outcome; err != nil || !o.Succeeded || o.Leftover != "/tmp/firstlight-training-r1-7.out remains on login-01: rm exited with code 1: rm: Read-only file system" {
+		t.Errorf("%v: %+v", err, o)
 	}
 }

@@ -51,39 +51,41 @@ const (
 )
 
 // read returns the output of a job, and then deletes its file, which is on the login host if the directory is shared, and
-// else on the batch host. A file of another user, who may have guessed its name in /tmp, is not read.
-func (r Runner) read(ctx context.Context, j Job, id, batchHost string) ([]byte, error) {
-	file := r.output(j, id)
-	raw, onLogin := readFile(ctx, r.run, "cat", file)
+// else on the batch host. A file of another user, who may have guessed its name in /tmp, is not read. left is why a file that was read remains.
+func (r Runner) read(ctx context.Context, j Job, id, batchHost string) (raw []byte, left, err error) {
+	file, login := r.output(j, id), r.Site.Slurm.Host()
+	raw, left, onLogin := readFile(ctx, r.run, "cat", file, login)
 	if onLogin == nil {
-		return raw, nil
+		return raw, left, nil
 	}
 	if batchHost == "" {
-		return nil, fmt.Errorf("read %s on %s: %w", file, r.Site.Slurm.Host(), onLogin)
-	}
-	if err := r.freeLater(ctx, []string{batchHost}); err != nil {
-		return nil, fmt.Errorf("read %s: on %s: %w; on %s: %w", file, r.Site.Slurm.Host(), onLogin, batchHost, err)
+		return nil, nil, fmt.Errorf("read %s on %s: %w", file, login, onLogin)
 	}
 	timeout := r.Site.Slurm.JobTimeout.D()
 	srun := append(r.Site.SrunCommand(Name(j.Gate+"-output", r.RunID), []string{batchHost}, j.GPUs, timeout), "--ntasks=1", "--immediate="+strconv.Itoa(max(1, int(timeout.Seconds()))))
 	onNode := func(ctx context.Context, argv ...string) (ssh.Output, error) {
+		if err := r.freeLater(ctx, []string{batchHost}); err != nil { // for each job: another one may have begun since the last
+			return ssh.Output{}, err
+		}
 		return r.run(ctx, append(slices.Clone(srun), argv...)...)
 	}
-	raw, onBatch := readFile(ctx, onNode, "srun", file)
+	raw, left, onBatch := readFile(ctx, onNode, "srun", file, batchHost)
 	if onBatch != nil {
-		return nil, fmt.Errorf("read %s: on %s: %w; on %s: %w", file, r.Site.Slurm.Host(), onLogin, batchHost, onBatch)
+		return nil, nil, fmt.Errorf("read %s: on %s: %w; on %s: %w", file, login, onLogin, batchHost, onBatch)
 	}
-	return raw, nil
+	return raw, left, nil
 }
 
-// readFile reads a file, and deletes it once it was read. One that cannot be deleted remains.
-func readFile(ctx context.Context, run func(context.Context, ...string) (ssh.Output, error), name, file string) ([]byte, error) {
+// readFile reads a file, and deletes it once it was read. left is why it remains.
+func readFile(ctx context.Context, run func(context.Context, ...string) (ssh.Output, error), name, file, host string) (raw []byte, left, err error) {
 	out, err := run(ctx, "sh", "-c", readScript, file)
 	if err != nil || out.Exit != 0 {
-		return nil, problemOf(name, out, err)
+		return nil, nil, problemOf(name, out, err)
 	}
-	_, _ = run(ctx, "sh", "-c", removeScript, file) // the output is known
-	return out.Stdout, nil
+	if removed, err := run(ctx, "sh", "-c", removeScript, file); err != nil || removed.Exit != 0 {
+		left = fmt.Errorf("%s remains on %s: %w", file, host, problemOf(strings.Replace(name, "cat", "rm", 1), removed, err))
+	}
+	return out.Stdout, left, nil
 }
 
 // problemOf is why a command did not succeed.

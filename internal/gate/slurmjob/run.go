@@ -47,12 +47,15 @@ func (r Runner) Run(ctx context.Context, j Job) (Result, error) {
 		}
 		return out, nil
 	}
-	raw, unread := r.read(ctx, j, id, w.info.BatchHost)
+	raw, left, unread := r.read(ctx, j, id, w.info.BatchHost)
 	if ctx.Err() != nil {
 		return out, fmt.Errorf("read the output of job %s: %w", id, ctx.Err())
 	}
 	p, err := parse(raw, id, len(j.Nodes))
 	out.Outcome = outcome(j, w.info, p, errors.Join(unread, err))
+	if left != nil {
+		out.Outcome.Leftover = left.Error()
+	}
 	out.Logs = p.logs(out.Outcome.Succeeded)
 	for _, log := range out.Logs {
 		out.Outcome.Pods = append(out.Outcome.Pods, log.Pod)

@@ -38,6 +38,7 @@ func (g *Gate) Judge(obs []check.Observation) check.Judgement {
 	r.speed()
 	checkpoints := r.checkpoints()
 	g.batch.agrees(r, obs)
+	g.batch.left(r)
 	r.OmitUnobservedIfFailed()
 	return r.Judgement(fmt.Sprintf("%d ranks trained %d steps%s%s; %s", g.ranks(), r.job.Steps, r.slowestText, r.remark, checkpoints))
 }

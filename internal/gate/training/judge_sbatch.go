@@ -33,6 +33,13 @@ func (b *Sbatch) lost(r *review, obs []check.Observation) bool {
 	return r.HasFailed()
 }
 
+// left notes an output that was read and could not be deleted.
+func (b *Sbatch) left(r *review) {
+	if b != nil && r.job.Outcome.Leftover != "" {
+		r.Note(r.jobID, "job "+jobName, "delete the file", "the output of the job was not deleted: %s", r.job.Outcome.Leftover)
+	}
+}
+
 // agrees requires that Slurm's state of the job and its record agree with an output that shows success.
 func (b *Sbatch) agrees(r *review, obs []check.Observation) {
 	if b == nil || !r.job.Outcome.Succeeded {

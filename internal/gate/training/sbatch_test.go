@@ -293,3 +293,18 @@ func TestSbatchStartWindow(t *testing.T) {
 		}
 	}
 }
+
+// An output that could not be deleted changes no verdict, and is reported.
+func TestOutputRemains(t *testing.T) {
+	t.Parallel()
+	g, obs, _ := sbatchGate(t, fakeTrainer{}, nil)
+	for i, o := range obs {
+		if o.Kind == KindJob {
+			obs[i].Figures = []byte(strings.Replace(string(o.Figures), `"succeeded":true`, `"succeeded":true,"leftover":"/tmp/7.out remains on gpu-01: gpu-01 is MIXED"`, 1))
+		}
+	}
+	j := plan.Judge(g, obs)
+	if j.Verdict != check.Passed || len(j.Findings) != 1 || j.Findings[0].Message != "the output of the job was not deleted: /tmp/7.out remains on gpu-01: gpu-01 is MIXED" {
+		t.Errorf("%s: %s: %+v", j.Verdict, j.Reason, j.Findings)
+	}
+}
