@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,9 +41,12 @@ func TestNodesWithJobs(t *testing.T) {
 		"no slurmctld":           {ssh.Output{Exit: 1, Stderr: []byte("slurm_load_node error: Unable to contact slurm controller (connect failure)\n")}, nil, "jobs on the nodes", "Unable to contact", ""},
 		"no answer":              {ssh.Output{}, errors.New("no route to host"), "jobs on the nodes", "no route to host", ""},
 	} {
+		var mu sync.Mutex // hosts are observed at once
 		var ran []string
 		reads := 0
 		g := node.New(s, testProfile(t), node.Deps{Hosts: fakeHosts{run: func(_ context.Context, host, line string) (ssh.Output, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			if line == show && host == "login-01" {
 				if reads++; reads == 1 && tt.first != "" {
 					return ssh.Output{Stdout: []byte(tt.first)}, nil
