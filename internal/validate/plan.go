@@ -14,6 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/training"
 	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/podpatch"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/validate/autoscaling"
@@ -35,7 +36,7 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, deps conformance.Deps) (pla
 	if len(s.Groups) > 0 {
 		return plan.Plan{}, fmt.Errorf("plan the validation of %s: a recipe has one kind of GPU node, and the site has groups of nodes with others: make a site file for each group", s.Name)
 	}
-	deps.PodPatches = s.PodPatches("")
+	deps.PodPatches = podpatch.Alone(s.PodPatches("")...) // all namespaces of the checks are of the run
 	out := plan.Plan{Name: PlanName(c.Order.Intent, s.Name)}
 	recommended, err := Recommended(c.Version)
 	if err != nil {
