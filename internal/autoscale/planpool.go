@@ -8,6 +8,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/autoscale/render"
 	"github.com/firstlight/firstlight/internal/autoscale/snapshot"
+	"github.com/firstlight/firstlight/internal/podpatch"
 	"github.com/firstlight/firstlight/internal/site"
 )
 
@@ -34,6 +35,9 @@ func (d *drive) planPool() error {
 	v.NodeClass, v.InstanceTypes, v.WorkerImage, v.LoadImage = a.NodeClass, a.InstanceTypes, a.WorkerImage, d.chain.site.Telemetry.LoadImage
 	v.GPUs, v.Min, v.Max, v.NodeGPUs = a.GPUsPerReplica, a.MinReplicas, a.MaxReplicas, int(d.chain.profile.Node.GPUs.Value)
 	v.Stabilization, v.LoadFor, v.Patches = stabilization, loadFor, d.chain.site.PodPatches("")
+	if d.cluster.Namespace == "" { // the run creates its own
+		v.Patches = podpatch.Alone(v.Patches...)
+	}
 	switch {
 	case o.Stay && o.Pool != "":
 		return fmt.Errorf("pool %s: replicas that stay on existing nodes have no pool", o.Pool)

@@ -23,7 +23,7 @@ type Deps struct {
 	RunID string
 	// Timeout limits the wait for a pod, a Gateway or a hop; 0 is the check's default.
 	Timeout time.Duration
-	// PodPatches are the site's patches of the pods of all gates (workloads.pod): tolerations, pull secrets.
+	// PodPatches are the tolerations of the site's patches of the pods of all gates (workloads.pod).
 	PodPatches []map[string]any
 	// Disruptive allows what disturbs a cluster in use.
 	Disruptive bool

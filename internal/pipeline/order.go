@@ -36,6 +36,17 @@ func (o Order) Needs(s Step) []string {
 	return out
 }
 
+// Earlier is steps as earlier versions declared them: conformance did not run after a failed step autoscaling.
+func Earlier(steps []Step) []Step {
+	out := slices.Clone(steps)
+	for i, s := range out {
+		if s.Name == "conformance" {
+			out[i].Needs, out[i].ContinueOnFailure = []string{"autoscaling", "health"}, []string{"health"}
+		}
+	}
+	return out
+}
+
 // Of returns the steps of an intent in declared order.
 func Of(steps []Step, intent Intent) []Step {
 	var out []Step

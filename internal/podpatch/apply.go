@@ -58,6 +58,19 @@ func ApplyPod(pod *corev1.Pod, patches ...map[string]any) (*corev1.Pod, error) {
 	return out, nil
 }
 
+// Alone is what patches add to pods in a namespace that a run creates: their tolerations. Everything else may refer to an object that the
+// namespace does not have, or be refused there.
+func Alone(patches ...map[string]any) []map[string]any {
+	var out []map[string]any
+	for _, patch := range patches {
+		spec, _ := patch["spec"].(map[string]any)
+		if tolerations, ok := spec["tolerations"]; ok {
+			out = append(out, map[string]any{"spec": map[string]any{"tolerations": tolerations}})
+		}
+	}
+	return out
+}
+
 // withTolerations is the patch with the tolerations of a template in front of its own.
 func withTolerations(patch map[string]any, template []byte) (map[string]any, error) {
 	spec, _ := patch["spec"].(map[string]any)

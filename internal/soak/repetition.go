@@ -34,7 +34,8 @@ type Repetition struct {
 }
 
 // Repetitions reads the runs of a soak in dir, oldest first. A run whose files were changed, removed or
-// cannot be read is unobserved, as is a repetition that ended with an error.
+// cannot be read is unobserved, as is a repetition that ended with an error. A run that cannot be read and that
+// the soak does not list is of another command, or of a process that ended before the run began.
 func Repetitions(dir string, s State) ([]Repetition, error) {
 	runs, err := evidence.List(dir)
 	if err != nil {
@@ -43,7 +44,7 @@ func Repetitions(dir string, s State) ([]Repetition, error) {
 	out := []Repetition{}
 	for _, run := range runs {
 		b, err := evidence.Load(filepath.Join(dir, run))
-		if err != nil && !s.older(run) {
+		if err != nil && s.lists(run) {
 			out = append(out, Repetition{Run: run, Started: s.Started, Finished: s.Started, Verdict: check.Unobserved, Decided: "its evidence cannot be read: " + err.Error()})
 			continue
 		}

@@ -97,7 +97,13 @@ func TestRepetitionsAreTheRunsOfTheSoak(t *testing.T) {
 			if err := os.Truncate(filepath.Join(dir, stored(t, dir, "s", 1, false), "run.json"), 0); err != nil {
 				t.Fatal(err)
 			}
-		}, "unobserved"},
+		}, ""},
+		"a directory without a header": {func(t *testing.T, dir string) {
+			stored(t, dir, "s", 1, false)
+			if err := os.Mkdir(filepath.Join(dir, "20260102-000000-abcd"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, "passed"},
 		"unreadable, of a time before": {func(t *testing.T, dir string) {
 			id := stored(t, dir, "s", 1, false)
 			if err := os.Rename(filepath.Join(dir, id), filepath.Join(dir, "20250101-000000-abcd")); err != nil {

@@ -54,10 +54,9 @@ type Attempt struct {
 // End is when the duration is over.
 func (s State) End() time.Time { return s.Started.Add(s.Duration.Duration) }
 
-// older reports whether a run is of a time before the soak: it is not a repetition.
-func (s State) older(run string) bool {
-	listed := slices.ContainsFunc(s.Attempts, func(a Attempt) bool { return a.Run == run })
-	return !listed && run < s.Started.UTC().Format(idLayout)
+// lists reports whether a run is of an attempt.
+func (s State) lists(run string) bool {
+	return slices.ContainsFunc(s.Attempts, func(a Attempt) bool { return a.Run == run })
 }
 
 // idLayout is the time in the ID of a soak, and that at the begin of the ID of a run.

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -8,11 +9,12 @@ import (
 	"github.com/firstlight/firstlight/internal/pipeline"
 )
 
-// Every check that creates pods has the patches of the site's workloads.pod.
+// Every check that creates pods has the tolerations of the site's workloads.pod, and no more: the namespaces of the checks have no
+// service account of the site, and refuse the network of the host.
 func TestChecksHaveThePodPatchesOfTheSite(t *testing.T) {
 	t.Parallel()
 	s, p := labSite(t)
-	s.Workloads.Pod = map[string]any{"spec": map[string]any{"tolerations": []any{map[string]any{"key": "sku", "value": "gpu"}}}}
+	s.Workloads.Pod = map[string]any{"spec": map[string]any{"tolerations": []any{map[string]any{"key": "sku", "value": "gpu"}}, "serviceAccountName": "site", "hostNetwork": true}}
 	made, err := caseFor(t, pipeline.Training, 32).Plan(s, p, conformance.Deps{})
 	if err != nil {
 		t.Fatal(err)
@@ -25,8 +27,8 @@ func TestChecksHaveThePodPatchesOfTheSite(t *testing.T) {
 		}
 		if patches := deps.FieldByName("PodPatches"); patches.IsValid() {
 			patched++
-			if patches.Len() != 1 {
-				t.Errorf("%s has %d patches", step.Check.Name(), patches.Len())
+			if fmt.Sprint(patches) != "[map[spec:map[tolerations:[map[key:sku value:gpu]]]]]" {
+				t.Errorf("%s has the patches %v", step.Check.Name(), patches)
 			}
 		}
 	}

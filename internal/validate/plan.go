@@ -14,6 +14,7 @@ import (
 	"github.com/firstlight/firstlight/internal/gate/training"
 	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/plan"
+	"github.com/firstlight/firstlight/internal/podpatch"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/validate/autoscaling"
@@ -35,7 +36,7 @@ func (c Case) Plan(s *site.Site, p *profile.Profile, deps conformance.Deps) (pla
 	if len(s.Groups) > 0 {
 		return plan.Plan{}, fmt.Errorf("plan the validation of %s: a recipe has one kind of GPU node, and the site has groups of nodes with others: make a site file for each group", s.Name)
 	}
-	deps.PodPatches = s.PodPatches("")
+	deps.PodPatches = podpatch.Alone(s.PodPatches("")...) // all namespaces of the checks are of the run
 	out := plan.Plan{Name: PlanName(c.Order.Intent, s.Name)}
 	recommended, err := Recommended(c.Version)
 	if err != nil {
@@ -103,10 +104,17 @@ func requiredOf(checks []describedCheck, recommended []string) []string {
 	return out
 }
 
+// earlier reports whether the order is of a version whose step autoscaling always looks for an autoscaler of nodes.
+func (c Case) earlier() bool {
+	return slices.ContainsFunc(c.Order.Steps, func(s pipeline.Step) bool {
+		return s.Name == stepConformance && !slices.Contains(s.ContinueOnFailure, autoscaling.Name)
+	})
+}
+
 // withoutAutoscaling is why the step autoscaling does not apply: neither of its requirements does. Empty if it does.
 func (c Case) withoutAutoscaling() string {
 	nodes, pods := c.NotApplicable["cluster_autoscaling"], c.NotApplicable["pod_autoscaling"]
-	if nodes == "" || pods == "" {
+	if nodes == "" || pods == "" || c.earlier() {
 		return ""
 	}
 	return fmt.Sprintf("cluster_autoscaling does not apply (%s), nor does pod_autoscaling (%s)", nodes, pods)
@@ -164,7 +172,7 @@ func (c Case) checks(step string, s *site.Site, p *profile.Profile, deps conform
 		return []describedCheck{resources.New(c.Resources, resources.Deps{Cluster: deps.Cluster}, resources.Options{})}, nil
 	case autoscaling.Name:
 		_, fixed := c.NotApplicable["cluster_autoscaling"]
-		return []describedCheck{autoscaling.New(s, autoscaling.Deps{Cluster: deps.Cluster}, autoscaling.Options{FixedNodes: fixed})}, nil
+		return []describedCheck{autoscaling.New(s, autoscaling.Deps{Cluster: deps.Cluster}, autoscaling.Options{FixedNodes: fixed && !c.earlier()})}, nil
 	case health.Name:
 		return []describedCheck{health.New(c.Health, health.Deps{Cluster: deps.Cluster}, health.Options{Timeout: s.HealthWithin(), Lowered: s.LoweredHealth()})}, nil
 	case stepIntent:

@@ -212,6 +212,25 @@ func TestConformanceRunsWithoutAnAutoscaler(t *testing.T) {
 	}
 }
 
+// A run of an earlier version is replayed with the plan that it had: its step autoscaling applied, and looked for an autoscaler.
+func TestThePlanOfAnEarlierOrderIsAsItWas(t *testing.T) {
+	t.Parallel()
+	s, p := labSite(t)
+	c := caseFor(t, pipeline.Training, 32)
+	c.Order.Steps = pipeline.Earlier(c.Order.Steps)
+	c.NotApplicable = map[string]string{"cluster_autoscaling": "bought", "pod_autoscaling": "bought"}
+	made, err := c.Plan(s, p, conformance.Deps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step, _ := made.Step("autoscaling"); step.NotApplicable != "" || !strings.Contains(strings.Join(step.Describe, " "), "read the autoscaler") {
+		t.Errorf("%q, not applicable %q", step.Describe, step.NotApplicable)
+	}
+	if step, _ := made.Step("dra_support"); !slices.Equal(step.Needs, []string{"autoscaling"}) || !slices.Equal(step.After, []string{"health"}) {
+		t.Errorf("dra_support needs %v, after %v", step.Needs, step.After)
+	}
+}
+
 func TestLast(t *testing.T) {
 	t.Parallel()
 	c := caseFor(t, pipeline.Inference, 32)

@@ -59,7 +59,7 @@ type Values struct {
 	LoadImage        string
 	// LoadFor bounds the load.
 	LoadFor time.Duration
-	// Patches are the site's of the pods of all gates: tolerations, pull secrets.
+	// Patches are the site's of the pods of all gates; only their tolerations in a namespace that the run creates.
 	Patches []map[string]any
 	// Queue is KAI's; empty for the default scheduler.
 	Queue string

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/evidence"
+	"github.com/firstlight/firstlight/internal/pipeline"
 	"github.com/firstlight/firstlight/internal/profile"
 	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/validate"
@@ -84,6 +88,41 @@ func TestReasonsAreComparedWithoutSpaces(t *testing.T) {
 		}
 		if named == same {
 			t.Errorf("%q: refused %t", given, named)
+		}
+	}
+}
+
+// The order of a run of an earlier version is accepted as it was. Regression: in November 2026 every one was refused.
+func TestTheOrderOfAnEarlierVersionIsAccepted(t *testing.T) {
+	t.Parallel()
+	s, err := site.Parse("site.yaml", site.Example())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load(s.Profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		needs, continues []string
+		accepted         bool
+	}{
+		"now":                  {[]string{"resources", "autoscaling", "health"}, []string{"autoscaling", "health"}, true},
+		"before":               {[]string{"autoscaling", "health"}, []string{"health"}, true},
+		"fewer needs":          {[]string{"health"}, []string{"health"}, false},
+		"autoscaling may fail": {[]string{"autoscaling", "health"}, []string{"autoscaling", "health"}, false},
+	} {
+		order, err := pipeline.OrderFor(pipeline.Training, cmdutil.GPUs(s, p), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(order.Steps, func(s pipeline.Step) bool { return s.Name == "conformance" })
+		order.Steps[i].Needs, order.Steps[i].ContinueOnFailure = tt.needs, tt.continues
+		differs := slices.ContainsFunc(parseCommand([]string{"firstlight", "validate", "--intent", "training"}).compareCase(validate.Case{Order: order}, s, p, nil), func(d evidence.PlanProblem) bool {
+			return strings.Contains(d.Message, "the steps differ")
+		})
+		if differs == tt.accepted {
+			t.Errorf("%s: differs %t", name, differs)
 		}
 	}
 }

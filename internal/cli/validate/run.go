@@ -32,6 +32,7 @@ import (
 	"github.com/firstlight/firstlight/internal/recipe/nodeprofile"
 	"github.com/firstlight/firstlight/internal/recipe/resolve"
 	"github.com/firstlight/firstlight/internal/recipe/tree"
+	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/validate"
 )
 
@@ -142,6 +143,9 @@ func (f *validateFlags) run(ctx context.Context, s cmdutil.Streams) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, cmdutil.Unobserved(t.Close(ctx))) }()
+	if err := f.podReferences(t.Site); err != nil {
+		return err
+	}
 
 	c, r, err := f.newCase(recipes, t)
 	if err != nil {
@@ -156,6 +160,19 @@ func (f *validateFlags) run(ctx context.Context, s cmdutil.Streams) (err error) 
 		writeErr := f.out.Write(s.Out, validation, func(w io.Writer) { report.Validation(w, validation, report.OptionsFor(s.Out, f.verbose)) })
 		return validation.Verdict, errors.Join(err, writeErr)
 	})
+}
+
+// podReferences refuses a run whose test of the intent has pods that refer to objects of a namespace: the run creates its own.
+func (f *validateFlags) podReferences(s *site.Site) error {
+	if f.intent == string(pipeline.Conformance) || f.step != "" && f.step != f.intent || f.resume != "" {
+		return nil // no such pods
+	}
+	refs := s.PodReferences([]string{f.intent})
+	if len(refs) == 0 {
+		return nil
+	}
+	return cmdutil.UsageErrorf("the pods of step intent refer to %s, and the run creates its own namespace: validate with --intent conformance, and run firstlight accept --only %s with the --namespace that has them",
+		strings.Join(refs, ", "), f.intent)
 }
 
 // newCase is what the target is validated against: recipe, order and program version.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firstlight/firstlight/internal/accept"
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/site"
 	"github.com/firstlight/firstlight/internal/validate"
 )
 
@@ -39,5 +40,24 @@ func TestAnInterruptedRunHasNoArtifacts(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%s: %v", dir, err)
+	}
+}
+
+// The run creates the namespace of its pods, in which a Secret of the site is not.
+func TestAnIntentWhosePodsReferToObjectsIsRefused(t *testing.T) {
+	t.Parallel()
+	var s site.Site
+	s.Workloads.Training.Pod = map[string]any{"spec": map[string]any{"imagePullSecrets": []any{map[string]any{"name": "registry"}}}}
+	for name, tt := range map[string]struct {
+		f       validateFlags
+		refused bool
+	}{
+		"training": {validateFlags{intent: "training"}, true}, "its step": {validateFlags{intent: "training", step: "training"}, true},
+		"another step": {validateFlags{intent: "training", step: "dra_support"}, false}, "conformance": {validateFlags{intent: "conformance"}, false},
+		"inference": {validateFlags{intent: "inference"}, false}, "resumed": {validateFlags{intent: "training", resume: "latest"}, false},
+	} {
+		if err := tt.f.podReferences(&s); (err != nil) != tt.refused || err != nil && !strings.Contains(err.Error(), "Secret registry") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
