@@ -149,7 +149,7 @@ the store is unavailable.`,
 			if f.dry {
 				return controller.Outcome{Reservation: row.Name, Result: "would provision", Reason: fmt.Sprintf("daytime-intent %s, until %s", cmp.Or(string(row.DaytimeIntent), "-"), times.TermEndsAt.UTC().Format(time.RFC3339))}, nil
 			}
-			return r.Up(ctx, row, times.TermEndsAt, times.MaxEndsAt)
+			return r.Up(ctx, row, times)
 		})
 	}
 	return cmd

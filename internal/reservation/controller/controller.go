@@ -34,7 +34,7 @@ type LeaseBroker interface {
 
 // RotationRunner is implemented by Rotation.
 type RotationRunner interface {
-	Up(ctx context.Context, row config.Reservation, ends, last time.Time) (Outcome, error)
+	Up(ctx context.Context, row config.Reservation, day DayTimes) (Outcome, error)
 	Down(ctx context.Context, row config.Reservation, by string, drained time.Time, byHand bool) (Outcome, error)
 	Clean(ctx context.Context, row config.Reservation, by string, byHand bool) (Outcome, error)
 }

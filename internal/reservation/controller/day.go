@@ -85,7 +85,7 @@ func (c *Controller) attempt(ctx context.Context, spec store.HandOverSpec, row c
 	if err != nil {
 		return Outcome{}, err
 	}
-	return c.opts.Rotation.Up(ctx, row, times.TermEndsAt, times.MaxEndsAt)
+	return c.opts.Rotation.Up(ctx, row, times)
 }
 
 // noticeEnd is when a notified holder loses the deployment. It counts from the due time, also if
