@@ -90,8 +90,11 @@ func (f *rotationFlags) open(ctx context.Context, s cmdutil.Streams) (*rotating,
 		return nil, cmdutil.UsageErrorf("no reservation of %s has a daytime-intent", f.file)
 	}
 	if f.up {
-		if err := f.ready.check(f.file, daytimeRows(out.rows)); err != nil {
+		if err := f.ready.check(); err != nil {
 			return nil, err
+		}
+		if err := f.ready.checkRows(daytimeRows(out.rows)...); err != nil {
+			return nil, cmdutil.UsageErrorf("%s: %w", f.file, err)
 		}
 	}
 	if out.schedule, err = cmdutil.ParseFile(s, f.schedule, calendar.Parse); err != nil {

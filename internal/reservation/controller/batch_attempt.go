@@ -143,6 +143,11 @@ func (r *legRun) checkLease(ctx context.Context, l hook.Lease) error {
 }
 
 func (r *legRun) steps(ctx context.Context, c matrix.Cell, l hook.Lease) (hook.Result, error) {
+	if r.opts.CanProvision != nil {
+		if err := r.opts.CanProvision(r.Row); err != nil {
+			return hook.Result{}, err
+		}
+	}
 	if _, err := r.opts.Hooks.Provision(ctx, r.Row, c.Intent, c.Deployment, l); err != nil {
 		return hook.Result{}, err
 	}

@@ -20,6 +20,11 @@ func (r *Rotation) Up(ctx context.Context, row config.Reservation, day DayTimes)
 		out.Result, out.Reason = ResultUnchanged, "the registry has no daytime-intent for it"
 		return out, nil
 	}
+	if r.opts.CanProvision != nil {
+		if err := r.opts.CanProvision(row); err != nil {
+			return out, fmt.Errorf("provision %s: %w", row.Name, err)
+		}
+	}
 	grants, err := r.opts.Broker.Acquire(ctx, broker.Request{
 		Reservations: []string{row.Name}, Ticket: r.ticket(r.Holder(), "daytime "+string(row.DaytimeIntent)),
 	})
