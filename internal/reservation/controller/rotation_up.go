@@ -101,7 +101,7 @@ func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *b
 	out := Outcome{Reservation: row.Name, Result: ResultBlocked, Reason: busy.Error()}
 	if l := now.Status.Lease; l != nil && l.Publisher == r.Holder() {
 		out.Token, out.Deployment = l.Token, hook.NameOf("day", row.Slug, l.ProvisionedBy)
-		if until := l.TermEndsAt; until == nil || !until.Time.Before(day.DownAt) {
+		if until := l.TermEndsAt; until == nil || !until.Time.Before(day.DownAt.Truncate(time.Microsecond)) { // as a record has it
 			out.Result, out.Reason = ResultUp, "it was up already"
 		} else {
 			out.Reason = fmt.Sprintf("its lease ends at %s, before the end of the day at %s: it is provisioned again after that",
