@@ -138,6 +138,12 @@ func (f *failing) waitFor(t *testing.T, file string, given bool) string {
 	return file
 }
 
+func (m *memory) History(context.Context, string, time.Time) ([]lease.Event, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.r.Status.Recent, nil
+}
+
 func (*memory) Caller(context.Context) (string, error) { return "ada", nil }
 func (*memory) MayBeStale() bool                       { return false }
 func (*memory) Interruptions() uint64                  { return 0 }
