@@ -46,7 +46,7 @@ func findWritten(ctx context.Context, s Store, r *store.Reservation, lost []*una
 			return u, err
 		}
 	}
-	return nil, nil //nolint:nilnil // none was written
+	return nil, nil
 }
 
 func (u *unanswered) isLast(e lease.Event) bool {
