@@ -30,6 +30,8 @@ type Store interface {
 type LeaseBroker interface {
 	ExpireOverdue(ctx context.Context, names ...string) error
 	Notify(ctx context.Context, name string, token int64, by, reason string, at time.Time) error
+	// CheckClock returns an error while the clock of this machine is wrong.
+	CheckClock() error
 }
 
 // RotationRunner is implemented by Rotation.

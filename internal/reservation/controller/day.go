@@ -42,6 +42,9 @@ func (c *Controller) rotate(ctx context.Context, l *runRecord, row config.Reserv
 		if err := c.idle.Wait(ctx, next); err != nil {
 			return err
 		}
+		if err := c.awaitClock(ctx); err != nil {
+			return err
+		}
 	}
 }
 
