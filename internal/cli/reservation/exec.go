@@ -28,7 +28,8 @@ func runUnderLease(ctx context.Context, s cmdutil.Streams, r *reservations, gran
 		}
 	}, func(ctx context.Context) error { return runCommand(ctx, s, grants, argv) })
 	if lost, ok := errors.AsType[*broker.LostError](err); ok {
-		return cmdutil.Unobserved(fmt.Errorf("the command was stopped: %w", errors.Join(lost.Cause, withoutExitCode(lost.Work))))
+		stopped := fmt.Errorf("the command was stopped: %w", errors.Join(lost.Cause, withoutExitCode(lost.Work)))
+		return cmdutil.Unobserved(errors.Join(stopped, r.quarantineIfLeft(ctx, grants, lost.Work)))
 	}
 	if _, left := errors.AsType[*proctree.LeftError](err); left { // no other holder may start while they run
 		return errors.Join(err, cmdutil.Unobserved(r.quarantine(ctx, grants, err.Error())))
@@ -42,6 +43,20 @@ func (r *reservations) quarantine(ctx context.Context, grants []broker.Grant, re
 		return err
 	}
 	return fmt.Errorf("%s waits for an operator: when the processes have ended, run firstlight reservation clean NAME --why REASON", broker.JoinNames(grants))
+}
+
+// quarantineIfLeft ends the leases of a stopped command, as far as they last, if its processes may still run.
+func (r *reservations) quarantineIfLeft(ctx context.Context, grants []broker.Grant, work error) error {
+	if _, left := errors.AsType[*proctree.LeftError](work); !left {
+		return nil
+	}
+	var errs []error
+	for _, g := range grants {
+		if err := r.quarantine(ctx, []broker.Grant{g}, work.Error()); !broker.IsLost(err) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // withoutExitCode drops how a stopped command ended, but not that its processes may still run.

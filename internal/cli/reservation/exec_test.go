@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -57,6 +61,87 @@ func (m *memory) Save(_ context.Context, r *store.Reservation) (*store.Reservati
 	m.r = r.DeepCopyObject().(*store.Reservation)
 	m.r.ResourceVersion += "1"
 	return m.r, nil
+}
+
+// failing is a store that answers no write while it fails.
+type failing struct {
+	*memory
+	fails atomic.Bool
+}
+
+func (f *failing) Save(ctx context.Context, r *store.Reservation) (*store.Reservation, error) {
+	if f.fails.Load() {
+		return nil, syscall.ECONNREFUSED
+	}
+	return f.memory.Save(ctx, r)
+}
+
+// A command that is stopped because its lease could not be renewed may leave processes. Its reservation waits for an
+// operator, unless the lease has ended meanwhile.
+func TestReservationOfAStoppedCommandThatMayStillRunIsQuarantined(t *testing.T) {
+	for name, given := range map[string]bool{"the lease lasts": false, "another holder has it": true} {
+		t.Run(name, func(t *testing.T) {
+			f := &failing{memory: &memory{r: &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "box"}, Spec: store.Spec{NeedsNoCleaning: true}}}}
+			r := &reservations{Broker: broker.New(broker.Options{Store: f})}
+			grants, err := r.Acquire(t.Context(), broker.Request{Reservations: []string{"box"}, Ticket: lease.Ticket{Holder: "ada", RenewInterval: lease.Duration(2 * time.Second)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.fails.Store(true)
+			answers := f.waitFor(t, filepath.Join(t.TempDir(), "stopped"), given)
+			err = runUnderLease(t.Context(), cmdutil.Streams{Out: t.Output(), Err: t.Output()}, r, grants,
+				[]string{"sh", "-c", "trap 'touch " + answers + "; kill -9 $PPID' TERM; while :; do sleep 0.05; done"})
+			if !errors.Is(err, broker.ErrRenewFailed) || cmdutil.ExitCode(err) != cmdutil.ExitUnobserved || !strings.Contains(err.Error(), "may still run") {
+				t.Errorf("exit %d: %v", cmdutil.ExitCode(err), err)
+			}
+			s := f.r.Status
+			if given {
+				if s.CurrentState() != lease.Leased || strings.Contains(err.Error(), "reservation clean") || strings.Contains(err.Error(), "stale") {
+					t.Errorf("it is %s: %v", s.CurrentState(), err)
+				}
+				return
+			}
+			if s.CurrentState() != lease.Dirty || !s.DirtyInfo.ManualOnly || !strings.Contains(err.Error(), "firstlight reservation clean") {
+				t.Errorf("it is %s, %+v: %v", s.CurrentState(), s.DirtyInfo, err)
+			}
+		})
+	}
+}
+
+// waitFor makes the store answer when a file exists, or gives the lease to bob then.
+func (f *failing) waitFor(t *testing.T, file string, given bool) string {
+	t.Helper()
+	go func() {
+		for t.Context().Err() == nil {
+			if _, err := os.Stat(file); err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if given {
+			f.mu.Lock()
+			f.r.ResourceVersion += "1"
+			now := time.Now()
+			err := f.r.Status.Evict(f.r.Status.Lease.Token, "cyd", "overdue", now)
+			if err == nil {
+				f.r.Status.Record = lease.Record{Token: f.r.Status.Token, Events: f.r.Status.Events}
+				f.r.Status.Enqueue(lease.Ticket{ID: "next", Holder: "bob"}, now)
+				_, err = f.r.Status.Claim("next", now)
+			}
+			f.mu.Unlock()
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		f.fails.Store(false)
+	}()
+	return file
+}
+
+func (m *memory) History(context.Context, string, time.Time) ([]lease.Event, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.r.Status.Recent, nil
 }
 
 func (*memory) Caller(context.Context) (string, error) { return "ada", nil }

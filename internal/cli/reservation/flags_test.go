@@ -29,20 +29,12 @@ func TestInvalidFlagsAreRefusedBeforeTheStoreIsOpened(t *testing.T) {
 	k := unreachable(t)
 	run := []string{"run", "--file", exampleRegistry, "--schedule", exampleSchedule, "--batch", "../../../examples/batch.yaml"}
 	up := []string{"rotation", "up", "--file", exampleRegistry, "--schedule", exampleSchedule}
-	uncounted := filepath.Join(t.TempDir(), "reservations.yaml")
-	rows := []string{"reservations:\n"}
-	for _, row := range []string{"{name: by-hand, slug: bh1, nightly-intents: []", "{name: by-night, slug: bn1", "{name: by-day, slug: bd1, nightly-intents: [], daytime-intent: training"} {
-		rows = append(rows, "- "+row+", cloud: aws, accelerator: h100, gpu-count: 8, cluster-config-path: a, test-config-dir: b}\n")
-	}
-	if err := os.WriteFile(uncounted, []byte(strings.Join(rows, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	uncounted := uncountedRegistry(t)
 	for _, tt := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"rotation", "up", "--dry-run", "--file", uncounted, "--schedule", exampleSchedule}, "no node-count of by-day, so"},
-		{[]string{"run", "--file", uncounted, "--schedule", exampleSchedule, "--batch", "../../../examples/batch.yaml"}, "no node-count of by-night, by-day, so no deployment of it is ever ready: add it to the row, or set --nodes"},
 		{append(run, "--ready-checks", "0"), "--ready-checks must be at least 1"},
 		{append(up, "--ready-timeout", "0"), "--ready-timeout positive"},
 		{append(up, "--nodes", "-1"), "invalid --nodes -1"},
@@ -65,6 +57,29 @@ func TestInvalidFlagsAreRefusedBeforeTheStoreIsOpened(t *testing.T) {
 		if code != cmdutil.ExitUsage || out != "" || !strings.Contains(stderr, tt.want) {
 			t.Errorf("%v exits %d: %s%s\nwant %s", tt.args, code, out, stderr, tt.want)
 		}
+	}
+}
+
+// uncountedRegistry is a registry whose rows lack node-count.
+func uncountedRegistry(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "reservations.yaml")
+	rows := []string{"reservations:\n"}
+	for _, row := range []string{"{name: by-hand, slug: bh1, nightly-intents: []", "{name: by-night, slug: bn1", "{name: by-day, slug: bd1, nightly-intents: [], daytime-intent: training"} {
+		rows = append(rows, "- "+row+", cloud: aws, accelerator: h100, gpu-count: 8, cluster-config-path: a, test-config-dir: b}\n")
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(rows, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The other reservations need the controller: a row that cannot get deployments is reported, and the controller runs.
+func TestControllerStartsWithARowWithoutNodeCount(t *testing.T) {
+	t.Setenv("FIRSTLIGHT_HOME", t.TempDir())
+	_, stderr, code := clitest.Run(t, New, "reservation", "run", "--file", uncountedRegistry(t), "--schedule", exampleSchedule, "--batch", "../../../examples/batch.yaml", "--kubeconfig", unreachable(t))
+	if code != cmdutil.ExitUnobserved || !strings.Contains(stderr, "level=ERROR") || !strings.Contains(stderr, "no node-count of by-night, by-day, so no deployment of it is ever ready: add it to the row, or set --nodes") {
+		t.Errorf("exit %d, want %d of the unreachable store: %s", code, cmdutil.ExitUnobserved, stderr)
 	}
 }
 

@@ -31,13 +31,16 @@ func (f *readyFlags) add(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&f.interval, "ready-interval", 15*time.Second, "pause between two readiness checks")
 }
 
-// check refuses an expectation that no deployment can meet, before one is provisioned for it. rows are those
-// that get deployments, of a file.
-func (f *readyFlags) check(file string, rows []config.Reservation) error {
+func (f *readyFlags) check() error {
 	if f.nodes < 0 || f.checks < 1 || f.timeout <= 0 || f.interval < 0 {
 		return cmdutil.UsageErrorf("invalid --nodes %d, --ready-checks %d, --ready-timeout %s or --ready-interval %s: --ready-checks must be at least 1, --ready-timeout positive, the others not negative",
 			f.nodes, f.checks, f.timeout, f.interval)
 	}
+	return nil
+}
+
+// checkRows refuses an expectation that no deployment of a row can meet, before one is provisioned for it.
+func (f *readyFlags) checkRows(rows ...config.Reservation) error {
 	var without []string
 	for _, row := range rows {
 		if row.NodeCount == 0 && f.nodes == 0 {
@@ -45,7 +48,7 @@ func (f *readyFlags) check(file string, rows []config.Reservation) error {
 		}
 	}
 	if len(without) > 0 {
-		return cmdutil.UsageErrorf("%s: no node-count of %s, so no deployment of it is ever ready: add it to the row, or set --nodes", file, strings.Join(without, ", "))
+		return fmt.Errorf("no node-count of %s, so no deployment of it is ever ready: add it to the row, or set --nodes", strings.Join(without, ", "))
 	}
 	return nil
 }

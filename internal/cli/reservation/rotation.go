@@ -90,8 +90,11 @@ func (f *rotationFlags) open(ctx context.Context, s cmdutil.Streams) (*rotating,
 		return nil, cmdutil.UsageErrorf("no reservation of %s has a daytime-intent", f.file)
 	}
 	if f.up {
-		if err := f.ready.check(f.file, daytimeRows(out.rows)); err != nil {
+		if err := f.ready.check(); err != nil {
 			return nil, err
+		}
+		if err := f.ready.checkRows(daytimeRows(out.rows)...); err != nil {
+			return nil, cmdutil.UsageErrorf("%s: %w", f.file, err)
 		}
 	}
 	if out.schedule, err = cmdutil.ParseFile(s, f.schedule, calendar.Parse); err != nil {
@@ -149,7 +152,7 @@ the store is unavailable.`,
 			if f.dry {
 				return controller.Outcome{Reservation: row.Name, Result: "would provision", Reason: fmt.Sprintf("daytime-intent %s, until %s", cmp.Or(string(row.DaytimeIntent), "-"), times.TermEndsAt.UTC().Format(time.RFC3339))}, nil
 			}
-			return r.Up(ctx, row, times.TermEndsAt, times.MaxEndsAt)
+			return r.Up(ctx, row, times)
 		})
 	}
 	return cmd

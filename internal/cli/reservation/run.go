@@ -150,7 +150,7 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	if err := f.checkDurations(); err != nil {
 		return nil, err
 	}
-	if err := f.ready.check(f.file, deployed(reg, times)); err != nil {
+	if err := f.ready.check(); err != nil {
 		return nil, err
 	}
 	now, err := f.store.clock()
@@ -161,6 +161,9 @@ func (f *runFlags) open(ctx context.Context, s cmdutil.Streams) (*running, error
 	r.log = slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{ReplaceAttr: timeOf(r.clock)}))
 	for _, p := range r.problems {
 		r.log.Error("the schedule breaks a rule", "problem", p, "remedy", "firstlight reservation schedule check --file "+f.schedule)
+	}
+	if err := f.ready.checkRows(deployed(reg, times)...); err != nil { // the other rows need the controller
+		r.log.Error("the registry has rows that get no deployment", "file", f.file, "why", err)
 	}
 	config, err := f.store.config(ctx, s)
 	if err != nil {
@@ -246,14 +249,15 @@ func (f *runFlags) controller(s cmdutil.Streams, r *running, reg *config.Registr
 	if err != nil {
 		return nil, err
 	}
-	days := controller.NewRotation(controller.RotationOptions{Broker: leases, Store: r.store, Hooks: client, Now: r.clock.Now, RenewInterval: f.period, Ready: ready})
+	canProvision := func(row config.Reservation) error { return f.ready.checkRows(row) }
+	days := controller.NewRotation(controller.RotationOptions{Broker: leases, Store: r.store, Hooks: client, Now: r.clock.Now, RenewInterval: f.period, Ready: ready, CanProvision: canProvision})
 	o := controller.Options{
 		Registry: reg, Unregistered: r.unregistered, Schedule: r.schedule, Store: r.cached, Broker: leases, Rotation: days, Clock: r.clock, Log: r.log,
 		Notice: f.notice, WarnBefore: f.warn, SweepInterval: f.poll, Retention: f.retention, HistoryLimit: f.historyLimit,
 	}
 	if night != nil {
 		o.Batch = nights{path: f.batch, config: night, Batch: controller.NewBatch(controller.BatchOptions{
-			Broker: leases, Store: r.store, Hooks: client, Ready: ready, Clean: days.Clean, Clock: r.clock, RenewInterval: f.period, Log: r.log,
+			Broker: leases, Store: r.store, Hooks: client, Ready: ready, CanProvision: canProvision, Clean: days.Clean, Clock: r.clock, RenewInterval: f.period, Log: r.log,
 		})}
 	}
 	return controller.New(o), nil

@@ -225,6 +225,9 @@ func (w *waiter) claim(ctx context.Context) ([]Grant, error) {
 			w.begun[name] = begun
 		}
 		err := w.changeFrom(ctx, w.reader, name, func(r *lease.Record, now time.Time) (err error) {
+			if err := w.checkClock(); err != nil { // it may have been set while the ticket waited
+				return err
+			}
 			if got, err = r.Claim(w.ticket.ID, now); err == nil {
 				begun.note(got.Token, w.holderTime())
 			}

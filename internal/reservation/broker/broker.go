@@ -123,6 +123,9 @@ const (
 // transientBackoff bounds the pause after a transient error.
 const transientBackoff = time.Second
 
+// readAgain is how long reads are repeated after a lost answer: an API server that restarts refuses them meanwhile.
+const readAgain = releaseTimeout
+
 // change runs a step on a record in the store; see attempt.
 func (b *Broker) change(ctx context.Context, name string, s step) error {
 	return b.changeFrom(ctx, b.store, name, s)
@@ -159,23 +162,28 @@ func (b *Broker) read(ctx context.Context, from reader, name string) (r *store.R
 // again.
 //
 // If the answer to a write was lost, a step that runs once is not repeated if the write has succeeded, whatever others
-// did since. Other steps, those that grant, are repeated: a grant is good only while it lasts.
+// did since: also the reads that find this out are repeated, for readAgain. Other steps, those that grant, are
+// repeated: a grant is good only while it lasts.
 func (b *Broker) attempt(ctx context.Context, from reader, name string, once bool, s func(r *store.Reservation, now time.Time) error) error {
 	within := conflictBackoff
 	var lost []*unanswered // each may be written late, before or after the next
+	var readUntil time.Time
 	defer b.requestCaller(ctx)()
 	for {
 		r, stale, err := b.read(ctx, from, name)
+		var written *unanswered
+		if err == nil {
+			written, err = findWritten(ctx, b.store, r, lost)
+		}
 		if err != nil {
 			b.noteError(err)
+			if IsTransient(err) && time.Now().Before(readUntil) && poll.Sleep(ctx, rand.N(transientBackoff)) == nil { //nolint:gosec // spreads attempts
+				continue
+			}
 			return withCause(ctx, err)
 		}
-		for _, u := range lost {
-			if written, err := u.written(ctx, b.store, r); err != nil {
-				return withCause(ctx, err)
-			} else if written {
-				return u.refused
-			}
+		if written != nil {
+			return written.refused
 		}
 		next := *r
 		next.Status.Record = *r.Status.Record.DeepCopy()
@@ -214,6 +222,7 @@ func (b *Broker) attempt(ctx context.Context, from reader, name string, once boo
 		from = uncached{b.store}
 		if once && !conflict {
 			lost = append(lost, newUnanswered(&r.Status.Record, &next.Status.Record, refused))
+			readUntil = time.Now().Add(readAgain)
 		}
 		if conflict && stale {
 			continue // not a sign of many writers

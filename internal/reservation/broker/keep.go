@@ -194,19 +194,18 @@ func (k *keeper) keep(ctx context.Context) error {
 	}
 }
 
-// sleep waits for d, of which the time in which the machine is suspended is a part.
+// sleep waits for d, of which the time in which the machine is suspended is a part. A step may take
+// longer than planned, if this process was stopped or gets no CPU.
 func (k *keeper) sleep(ctx context.Context, d time.Duration) error {
-	before := k.opts.Suspended()
+	begin, before := time.Now(), k.opts.Suspended()
 	for left := d; ; {
-		step := min(left, proctree.MaxSleep)
-		if err := poll.Sleep(ctx, step); err != nil {
+		if err := poll.Sleep(ctx, min(left, proctree.MaxSleep)); err != nil {
 			return err
 		}
-		now := k.opts.Suspended()
-		if left -= step + now - before; left <= 0 {
+		suspended := k.opts.Suspended() - before
+		if left = d - time.Since(begin) - suspended; left <= 0 {
 			return nil
 		}
-		before = now
 	}
 }
 

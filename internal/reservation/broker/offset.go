@@ -24,6 +24,9 @@ func (e *ClockError) Error() string {
 	return fmt.Sprintf("the clock of this machine is %s %s that of the API server of the store: set it", e.Offset.Abs().Round(time.Second), how)
 }
 
+// CheckClock returns a ClockError while terms are not granted and ended.
+func (b *Broker) CheckClock() error { return b.checkClock() }
+
 // checkClock refuses a clock that differs from that of the API server at its last response. A simulated time is ahead
 // of the machine's and does not count.
 func (b *Broker) checkClock() error {

@@ -84,3 +84,23 @@ func TestWrongClockGetsNoLease(t *testing.T) {
 		})
 	}
 }
+
+// The clock is set while a ticket waits: it claims nothing.
+func TestClockThatBecomesWrongClaimsNothing(t *testing.T) {
+	w := newWatch(t, store.Spec{})
+	o := &offset{Store: w.store}
+	waits := waiter{Broker: New(Options{Store: o, Clock: w.clock}), reader: o, names: []string{w.name}, ticket: lease.Ticket{ID: "ada"}, begun: map[string]claims{}}
+	w.do(func(r *lease.Record) error {
+		r.Enqueue(lease.Ticket{ID: "ada", Holder: "ada"}, w.clock.Now())
+		return nil
+	})
+	o.by.Store(int64(5 * time.Hour))
+	var wrong *ClockError
+	if got, err := waits.claim(t.Context()); !errors.As(err, &wrong) {
+		t.Errorf("claimed %v, %v", got, err)
+	}
+	o.by.Store(0)
+	if got, err := waits.claim(t.Context()); err != nil || len(got) != 1 {
+		t.Errorf("claimed %v, %v", got, err)
+	}
+}

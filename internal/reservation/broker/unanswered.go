@@ -39,6 +39,16 @@ func (u *unanswered) written(ctx context.Context, s Store, r *store.Reservation)
 	return slices.ContainsFunc(events, u.isLast), nil
 }
 
+// findWritten returns a write that had succeeded when r was read, or nil.
+func findWritten(ctx context.Context, s Store, r *store.Reservation, lost []*unanswered) (*unanswered, error) {
+	for _, u := range lost {
+		if written, err := u.written(ctx, s, r); written || err != nil {
+			return u, err
+		}
+	}
+	return nil, nil
+}
+
 func (u *unanswered) isLast(e lease.Event) bool {
 	l := u.last
 	return e.N == l.N && e.Type == l.Type && e.Token == l.Token && e.Actor == l.Actor && e.Reason == l.Reason && e.At.Equal(&l.At)

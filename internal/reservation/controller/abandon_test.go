@@ -22,7 +22,7 @@ func TestFailedProvisioningLeavesADirtyReservation(t *testing.T) {
 		Broker: broker.New(broker.Options{Store: m}), Store: m, Hooks: &cloud{}, Now: time.Now,
 		Ready: func(context.Context, config.Reservation, string, hook.Lease) error { return errors.New("1 of 2 nodes") },
 	})
-	o, err := r.Up(t.Context(), config.Reservation{Name: "r1", Slug: "r1", DaytimeIntent: config.Training}, time.Now().Add(time.Hour), time.Now().Add(time.Hour))
+	o, err := r.Up(t.Context(), config.Reservation{Name: "r1", Slug: "r1", DaytimeIntent: config.Training}, DayTimes{TermEndsAt: time.Now().Add(time.Hour), MaxEndsAt: time.Now().Add(time.Hour)})
 	if err != nil || o.Result != ResultFailed {
 		t.Fatalf("%+v, %v", o, err)
 	}
@@ -40,11 +40,11 @@ func TestPublishedDeploymentIsFoundByName(t *testing.T) {
 	})
 	row := config.Reservation{Name: "r1", Slug: "r1", DaytimeIntent: config.Training}
 	ends := time.Now().Add(time.Hour)
-	first, err := r.Up(t.Context(), row, ends, ends)
+	first, err := r.Up(t.Context(), row, DayTimes{DownAt: ends, TermEndsAt: ends, MaxEndsAt: ends})
 	if err != nil || first.Result != ResultUp {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	if again, err := r.Up(t.Context(), row, ends, ends); err != nil || again.Result != ResultUp || again.Deployment != first.Deployment {
+	if again, err := r.Up(t.Context(), row, DayTimes{DownAt: ends, TermEndsAt: ends, MaxEndsAt: ends}); err != nil || again.Result != ResultUp || again.Deployment != first.Deployment {
 		t.Errorf("%+v, %v, want deployment %s", again, err, first.Deployment)
 	}
 }

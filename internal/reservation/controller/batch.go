@@ -35,6 +35,8 @@ type BatchOptions struct {
 	Hooks  BatchHooks
 	// Ready waits until a deployment is ready.
 	Ready func(ctx context.Context, row config.Reservation, name string, l hook.Lease) error
+	// CanProvision returns why no deployment of a row can get ready; nil: not checked.
+	CanProvision func(row config.Reservation) error
 	// Clean removes leftover deployments; see Rotation.Clean.
 	Clean func(ctx context.Context, row config.Reservation, by string, byHand bool) (Outcome, error)
 	// Clock defaults to the system clock.

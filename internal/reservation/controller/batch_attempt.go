@@ -19,6 +19,10 @@ var (
 	errCannotDiscover = errors.New("cannot list existing deployments")
 )
 
+// maxDisrupted is the attempt of a cell from which a hook that the cluster cut off fails the cell, so that the
+// later cells get their turn.
+const maxDisrupted = 3
+
 // attempt runs a cell under a lease. The cell may be pending afterwards; then it is started again.
 func (r *legRun) attempt(ctx context.Context, c *matrix.Cell, g broker.Grant) error {
 	err := WithLease(ctx, r.opts.Broker, g, func(ctx context.Context, l hook.Lease) error {
@@ -115,7 +119,7 @@ func (r *legRun) test(ctx context.Context, c *matrix.Cell, l hook.Lease) error {
 		outcome, reason = matrix.TimedOut, fmt.Sprintf("timeout after %s: %v", r.Limit, err)
 	case ctx.Err() != nil:
 		return errors.Join(context.Cause(ctx), err)
-	case broker.IsLost(err), errors.Is(err, hook.ErrDisrupted): // a hook was refused, or cut off
+	case broker.IsLost(err), errors.Is(err, hook.ErrDisrupted) && c.Attempts < maxDisrupted: // a hook was refused, or cut off
 		return err
 	default:
 		outcome, reason = matrix.Failed, withResult(result, err)
@@ -143,6 +147,11 @@ func (r *legRun) checkLease(ctx context.Context, l hook.Lease) error {
 }
 
 func (r *legRun) steps(ctx context.Context, c matrix.Cell, l hook.Lease) (hook.Result, error) {
+	if r.opts.CanProvision != nil {
+		if err := r.opts.CanProvision(r.Row); err != nil {
+			return hook.Result{}, err
+		}
+	}
 	if _, err := r.opts.Hooks.Provision(ctx, r.Row, c.Intent, c.Deployment, l); err != nil {
 		return hook.Result{}, err
 	}

@@ -104,6 +104,24 @@ func TestDisruptedHook(t *testing.T) {
 	n.free()
 }
 
+// A cluster that ends each attempt, of a node that is drained again and again, does not keep the later cells from their turn.
+func TestHookThatIsAlwaysDisrupted(t *testing.T) {
+	n := newNight(t, "main/training", "main/inference")
+	tries := 0
+	n.cloud.tests["main/training"] = func(context.Context) (hook.Result, error) {
+		if tries++; tries > 5 {
+			return hook.Result{Verdict: hook.Passed, Checks: 1}, nil
+		}
+		return hook.Result{}, &hook.FailedError{Verb: hook.Test, Of: "fl-x", Attempts: 1, Err: fmt.Errorf("%w: pod x: EvictionByEvictionAPI", hook.ErrDisrupted)}
+	}
+	got := n.run()
+	n.want(got, "failed 3", "passed 1")
+	if !strings.Contains(got[0].Reason, "pod x: EvictionByEvictionAPI") {
+		t.Errorf("the reason is %q", got[0].Reason)
+	}
+	n.free()
+}
+
 func TestTimedOut(t *testing.T) {
 	n := newNight(t, "main/training", "main/inference")
 	n.cloud.tests["main/training"] = func(ctx context.Context) (hook.Result, error) {

@@ -30,11 +30,13 @@ type Store interface {
 type LeaseBroker interface {
 	ExpireOverdue(ctx context.Context, names ...string) error
 	Notify(ctx context.Context, name string, token int64, by, reason string, at time.Time) error
+	// CheckClock returns an error while the clock of this machine is wrong.
+	CheckClock() error
 }
 
 // RotationRunner is implemented by Rotation.
 type RotationRunner interface {
-	Up(ctx context.Context, row config.Reservation, ends, last time.Time) (Outcome, error)
+	Up(ctx context.Context, row config.Reservation, day DayTimes) (Outcome, error)
 	Down(ctx context.Context, row config.Reservation, by string, drained time.Time, byHand bool) (Outcome, error)
 	Clean(ctx context.Context, row config.Reservation, by string, byHand bool) (Outcome, error)
 }

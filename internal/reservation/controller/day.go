@@ -42,6 +42,9 @@ func (c *Controller) rotate(ctx context.Context, l *runRecord, row config.Reserv
 		if err := c.idle.Wait(ctx, next); err != nil {
 			return err
 		}
+		if err := c.awaitClock(ctx); err != nil {
+			return err
+		}
 	}
 }
 
@@ -85,7 +88,7 @@ func (c *Controller) attempt(ctx context.Context, spec store.HandOverSpec, row c
 	if err != nil {
 		return Outcome{}, err
 	}
-	return c.opts.Rotation.Up(ctx, row, times.TermEndsAt, times.MaxEndsAt)
+	return c.opts.Rotation.Up(ctx, row, times)
 }
 
 // noticeEnd is when a notified holder loses the deployment. It counts from the due time, also if
@@ -124,10 +127,10 @@ func (c *Controller) log(spec store.HandOverSpec, row config.Reservation, o Outc
 	c.opts.Log.Warn("hand-over", args...)
 }
 
-// rowFailure says why a row failed; empty if it did not. A holder who has notice at the end of the window has
-// extended the lease, which the broker allows as far as the time before the next batch suffices.
-func rowFailure(r store.HandOverRow) string {
-	if isSettled(Result(r.Result)) || Result(r.Result) == ResultNotified || r.Result == passed || r.Result == superseded {
+// rowFailure says why a row failed; empty if it did not. A holder who has notice at the end of the window of a
+// scheduled hand-over has extended the lease, which the broker allows as far as the time before the next batch suffices.
+func rowFailure(spec store.HandOverSpec, r store.HandOverRow) string {
+	if isSettled(Result(r.Result)) || Result(r.Result) == ResultNotified && spec.By == "" || r.Result == passed || r.Result == superseded {
 		return ""
 	}
 	if r.Result == "" {

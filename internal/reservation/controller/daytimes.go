@@ -9,8 +9,8 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 )
 
-// DayTimes are the end of a day's lease, and the latest end with extensions.
-type DayTimes struct{ TermEndsAt, MaxEndsAt time.Time }
+// DayTimes are the time of the down entry, the end of a day's lease, and the latest end with extensions.
+type DayTimes struct{ DownAt, TermEndsAt, MaxEndsAt time.Time }
 
 var errNoDown = errors.New("the schedule has no entry with action down, so nothing would end the day")
 
@@ -31,7 +31,7 @@ func DayTimesOf(s *calendar.Schedule, now time.Time, notice time.Duration) (DayT
 	if down.At.IsZero() {
 		return DayTimes{}, errNoDown
 	}
-	t := DayTimes{TermEndsAt: down.At.Add(notice), MaxEndsAt: down.At.Add(notice)}
+	t := DayTimes{DownAt: down.At, TermEndsAt: down.At.Add(notice), MaxEndsAt: down.At.Add(notice)}
 	after, err := s.Upcoming(down.At)
 	if err != nil {
 		return DayTimes{}, fmt.Errorf("find the end of the day: %w", err)

@@ -22,6 +22,20 @@ func TestUpWithALeaseOfAnEarlierDay(t *testing.T) {
 	}
 }
 
+// The notice was shorter when the deployment of today was published: it lasts until the time of down.
+func TestUpWithALeaseThatEndsALittleEarlier(t *testing.T) {
+	d := newRotationDay(t)
+	first := d.up(t)
+	for _, later := range []time.Duration{10 * time.Minute, 30 * time.Minute} {
+		d.now = d.state(t).Lease.TermEndsAt.Add(later - 8*time.Hour)
+		if out := d.up(t); out.Result != ResultUp || out.Token != first.Token {
+			t.Errorf("%s: %+v", later, out)
+		}
+	}
+	d.now = d.state(t).Lease.TermEndsAt.Add(31*time.Minute - 8*time.Hour)
+	wantOutcome(t, d.up(t), ResultBlocked, "its lease ends at")
+}
+
 // The controller stops during the day and starts two days later in the window of up: the deployment of
 // the first day is removed, and then today's is provisioned.
 func TestUpAfterAHoliday(t *testing.T) {

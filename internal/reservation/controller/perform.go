@@ -110,7 +110,7 @@ func (c *Controller) finish(ctx context.Context, l *runRecord) error {
 	var lacks []string
 	h := l.now()
 	for _, row := range h.Status.Rows {
-		if reason := rowFailure(row); reason != "" {
+		if reason := rowFailure(h.Spec, row); reason != "" {
 			lacks = append(lacks, reason)
 		}
 	}

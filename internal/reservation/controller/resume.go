@@ -18,6 +18,9 @@ const maxLookback = 31 * 24 * time.Hour
 // resume continues unfinished hand-overs and starts due ones whose window is open. Missed ones are
 // recorded as failed. It returns the time from which the schedule counts.
 func (c *Controller) resume(ctx context.Context, stop context.CancelCauseFunc) (time.Time, error) {
+	if err := c.awaitClock(ctx); err != nil {
+		return time.Time{}, err
+	}
 	now := c.opts.Clock.Now()
 	var list []*store.HandOver
 	err := retryTransient(ctx, func() (err error) {

@@ -33,6 +33,8 @@ type RotationOptions struct {
 	Hooks  RotationHooks
 	// Ready waits until a deployment is ready.
 	Ready func(ctx context.Context, row config.Reservation, name string, l hook.Lease) error
+	// CanProvision returns why no deployment of a row can get ready; nil: not checked.
+	CanProvision func(row config.Reservation) error
 	// Now is the time of day.
 	Now func() time.Time
 	// RenewInterval of the leases (default 1 minute).

@@ -44,6 +44,9 @@ func purposeText(purpose string) string {
 // drain ends the day's lease after the notice to its holder.
 func (r *Rotation) drain(ctx context.Context, row config.Reservation, rec *lease.Record, by string, drained time.Time, byHand bool) (Outcome, error) {
 	l, until := rec.Lease, drained
+	if err := r.opts.Broker.CheckClock(); err != nil && !l.Available { // the notice would end at another time than its holder reads
+		return Outcome{Reservation: row.Name}, fmt.Errorf("take %s down: %w", row.Name, err)
+	}
 	if l.TermEndsAt != nil && l.TermEndsAt.After(until) && rec.IsExtended() {
 		until = l.TermEndsAt.Time
 	}

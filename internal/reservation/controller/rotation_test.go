@@ -43,9 +43,14 @@ func newRotationDay(t *testing.T) *rotationDay {
 	return d
 }
 
+// times of a day with a notice of half an hour.
+func (d *rotationDay) times() DayTimes {
+	return DayTimes{DownAt: d.now.Add(450 * time.Minute), TermEndsAt: d.now.Add(8 * time.Hour), MaxEndsAt: d.now.Add(10 * time.Hour)}
+}
+
 func (d *rotationDay) up(t *testing.T) Outcome {
 	t.Helper()
-	out, err := d.Up(t.Context(), d.row, d.now.Add(8*time.Hour), d.now.Add(10*time.Hour))
+	out, err := d.Up(t.Context(), d.row, d.times())
 	if err != nil {
 		t.Fatal(err)
 	}

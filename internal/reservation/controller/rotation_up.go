@@ -13,20 +13,24 @@ import (
 	"github.com/firstlight/firstlight/internal/reservation/lease"
 )
 
-// Up provisions the day deployment of a reservation, until ends; holders may extend it until last.
-// An existing deployment is left alone.
-func (r *Rotation) Up(ctx context.Context, row config.Reservation, ends, last time.Time) (Outcome, error) {
+// Up provisions the day deployment of a reservation until the end of the day. An existing deployment is left alone.
+func (r *Rotation) Up(ctx context.Context, row config.Reservation, day DayTimes) (Outcome, error) {
 	out := Outcome{Reservation: row.Name}
 	if row.DaytimeIntent == "" {
 		out.Result, out.Reason = ResultUnchanged, "the registry has no daytime-intent for it"
 		return out, nil
+	}
+	if r.opts.CanProvision != nil {
+		if err := r.opts.CanProvision(row); err != nil {
+			return out, fmt.Errorf("provision %s: %w", row.Name, err)
+		}
 	}
 	grants, err := r.opts.Broker.Acquire(ctx, broker.Request{
 		Reservations: []string{row.Name}, Ticket: r.ticket(r.Holder(), "daytime "+string(row.DaytimeIntent)),
 	})
 	var busy *broker.BusyError
 	if errors.As(err, &busy) {
-		return r.existing(ctx, row, busy, ends)
+		return r.existing(ctx, row, busy, day)
 	}
 	if err != nil {
 		return out, fmt.Errorf("provision %s: %w", row.Name, err)
@@ -37,7 +41,7 @@ func (r *Rotation) Up(ctx context.Context, row config.Reservation, ends, last ti
 		if out, err = r.provision(ctx, row, out, l); err != nil || out.Result != ResultUp {
 			return err
 		}
-		_, err := r.opts.Broker.Publish(ctx, row.Name, g.Token, ends, last, "deployment "+out.Deployment+" is ready")
+		_, err := r.opts.Broker.Publish(ctx, row.Name, g.Token, day.TermEndsAt, day.MaxEndsAt, "deployment "+out.Deployment+" is ready")
 		return err
 	})
 	if err != nil {
@@ -87,8 +91,9 @@ func DescribeLeftover(found []hook.Deployment) string {
 }
 
 // existing returns the outcome for a reservation that is not free. It is up if its deployment lasts
-// until the end of the day; that of an earlier day ends before.
-func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *broker.BusyError, ends time.Time) (Outcome, error) {
+// until the down entry of the day, also if it was published with a shorter notice; that of an earlier
+// day ends before.
+func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *broker.BusyError, day DayTimes) (Outcome, error) {
 	now, err := r.opts.Store.GetUncached(ctx, row.Name)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("provision %s: %w", row.Name, err)
@@ -96,11 +101,11 @@ func (r *Rotation) existing(ctx context.Context, row config.Reservation, busy *b
 	out := Outcome{Reservation: row.Name, Result: ResultBlocked, Reason: busy.Error()}
 	if l := now.Status.Lease; l != nil && l.Publisher == r.Holder() {
 		out.Token, out.Deployment = l.Token, hook.NameOf("day", row.Slug, l.ProvisionedBy)
-		if until := l.TermEndsAt; until == nil || !until.Time.Before(ends.Truncate(time.Microsecond)) { // as a record has it
+		if until := l.TermEndsAt; until == nil || !until.Time.Before(day.DownAt.Truncate(time.Microsecond)) { // as a record has it
 			out.Result, out.Reason = ResultUp, "it was up already"
 		} else {
 			out.Reason = fmt.Sprintf("its lease ends at %s, before the end of the day at %s: it is provisioned again after that",
-				until.UTC().Format(time.RFC3339), ends.UTC().Format(time.RFC3339))
+				until.UTC().Format(time.RFC3339), day.TermEndsAt.UTC().Format(time.RFC3339))
 		}
 	}
 	if d := now.Status.DirtyInfo; d != nil {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/calendar"
 	"github.com/firstlight/firstlight/internal/reservation/store"
@@ -27,10 +28,16 @@ func (c *Controller) Run(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("find due entries: %w", err)
 			}
-			after = next[0].At
-			if err := c.idle.Wait(ctx, after); err != nil {
+			if err := c.idle.Wait(ctx, next[0].At); err != nil {
 				return err
 			}
+			if err := c.awaitClock(ctx); err != nil {
+				return err
+			}
+			if c.opts.Clock.Now().Before(next[0].At) {
+				continue // the clock was ahead
+			}
+			after = next[0].At
 			for _, o := range next {
 				if o.At.Equal(after) {
 					if err := c.startDue(ctx, stop, o, false); err != nil {
@@ -111,6 +118,30 @@ func (c *Controller) startDue(ctx context.Context, stop context.CancelCauseFunc,
 	}
 	c.start(ctx, stop, h)
 	return nil
+}
+
+// awaitClock waits while the clock of this machine is wrong: hand-overs would start, and be recorded as missed, at
+// other times than those of the schedule. The request measures the clock.
+func (c *Controller) awaitClock(ctx context.Context) error {
+	for logged := false; ; logged = true {
+		err := retryTransient(ctx, func() error {
+			_, err := c.opts.Store.ListManualHandOvers(ctx)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		wrong := c.opts.Broker.CheckClock()
+		if wrong == nil {
+			return nil
+		}
+		if !logged {
+			c.opts.Log.Error("no hand-over starts", "why", wrong)
+		}
+		if err := poll.Sleep(ctx, c.opts.SweepInterval); err != nil {
+			return err
+		}
+	}
 }
 
 // open records the start of a hand-over. Transient errors are retried.

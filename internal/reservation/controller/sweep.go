@@ -164,6 +164,9 @@ func (c *Controller) startManual(ctx context.Context, stop context.CancelCauseFu
 		if _, err := c.opts.Schedule.Entry(h.Spec.Entry); err != nil {
 			continue // of another schedule
 		}
+		if c.opts.Broker.CheckClock() != nil {
+			return nil //nolint:nilerr // expireOverdue logs it
+		}
 		if !c.opts.Clock.Now().Before(h.Spec.Until.Time) {
 			if err := c.recordMissed(ctx, h); err != nil {
 				return fmt.Errorf("close %s: %w", h.Name, err)

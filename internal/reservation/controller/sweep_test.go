@@ -86,6 +86,8 @@ func (poisoned) ExpireOverdue(context.Context, ...string) error {
 	return errors.New("expire the lease of bad: status is invalid")
 }
 
+func (poisoned) CheckClock() error { return nil }
+
 func (poisoned) List(context.Context) ([]*store.Reservation, error) {
 	r := &store.Reservation{ObjectMeta: metav1.ObjectMeta{Name: "good"}}
 	r.Status.State, r.Status.DirtyInfo = lease.Dirty, &lease.DirtyInfo{Since: metav1.NowMicro()}

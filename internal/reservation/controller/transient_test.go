@@ -28,6 +28,8 @@ func (f *flaky) ListHandOvers(context.Context, time.Time) ([]*store.HandOver, er
 	return nil, nil
 }
 
+func (*flaky) ListManualHandOvers(context.Context) ([]*store.HandOver, error) { return nil, nil }
+
 func (f *flaky) DeleteHandOver(context.Context, string) error {
 	if f.deletions++; f.deletions == 1 {
 		return io.ErrUnexpectedEOF
@@ -45,7 +47,7 @@ func TestTransientErrorsDoNotEndTheController(t *testing.T) {
 	times := exampleSchedule(t)
 	synctest.Test(t, func(t *testing.T) {
 		f := &flaky{}
-		c := New(Options{Store: f, Schedule: times, Registry: &config.Registry{}})
+		c := New(Options{Store: f, Broker: poisoned{}, Schedule: times, Registry: &config.Registry{}})
 		c.known["old"] = c.opts.Clock.Now().Add(-2 * c.opts.Retention)
 		if err := c.prune(t.Context()); err != nil || f.deletions != 2 {
 			t.Errorf("prune: %v after %d deletions", err, f.deletions)
