@@ -194,6 +194,31 @@ func TestSilentHosts(t *testing.T) {
 	}
 }
 
+// A host that does not answer the request of a terminal must not hold up the caller of a load beyond the time it has.
+func TestNoAnswerToTheTerminal(t *testing.T) {
+	t.Parallel()
+	h, s := host(t, echo)
+	h.noTerminal.Store(true)
+	p := pool(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	returned := make(chan error, 1)
+	go func() {
+		_, err := p.Run(ssh.WithLoad(ctx, time.Minute), "gpu-01", "true")
+		returned <- err
+	}()
+	select {
+	case err := <-returned:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the command did not return at the end of its context")
+		h.hangUp()
+		<-returned
+	}
+}
+
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	user, key := ed25519Key(t)
