@@ -287,14 +287,29 @@ func TestCommandsOfAHostShareASlot(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if _, err := p.Run(ended, "gpu-02", "short"); !errors.Is(err, context.Canceled) {
-		t.Errorf("another host: %v", err)
+	waits, end := context.WithCancel(ctx)
+	other := make(chan error, 1)
+	go func() {
+		_, err := p.Run(waits, "gpu-02", "short")
+		other <- err
+	}()
+	select {
+	case err := <-other:
+		t.Errorf("another host did not wait: %v", err)
+		other <- err
+	case <-time.After(300 * time.Millisecond): // a command takes some ms
 	}
+	end()
+	if err := <-other; !errors.Is(err, context.Canceled) {
+		t.Errorf("another host at the end of its context: %v", err)
+	}
+	go func() {
+		_, err := p.Run(ctx, "gpu-02", "short")
+		other <- err
+	}()
 	close(release)
 	long.Wait()
-	if _, err := p.Run(ctx, "gpu-02", "short"); err != nil {
+	if err := <-other; err != nil {
 		t.Errorf("after the long command: %v", err)
 	}
 }
