@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,9 @@ func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c comma
 	limited := ssh.Within(ctx, commandWithin)
 	out, err := g.deps.Hosts.Run(limited, host, argv...)
 	attempt = attempt.Raw(onhost.Raw(out)).From(out.Origin)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !ssh.Loads(ctx) && !errors.Is(err, ssh.ErrUnreachable) {
+	// A dial that times out, as that of the API server for a pod, is a DeadlineExceeded too.
+	ranOut := out.Took >= ssh.Limit(limited, cmp.Or(g.site.Reach.SSH.Timeout.D(), commandWithin))-time.Second // Took begins after the timer
+	if errors.Is(err, context.DeadlineExceeded) && ranOut && ctx.Err() == nil && !ssh.Loads(ctx) && !errors.Is(err, ssh.ErrUnreachable) {
 		return ran{hung: true}, attempt.Record(nil, fmt.Errorf("%s %w: %w", line, errHung, err))
 	}
 	if err != nil {
