@@ -76,7 +76,7 @@ func observeHosts(ctx context.Context, hosts Hosts, commands []hostcommand.Comma
 	return facts
 }
 
-// observe ends with area, the context of all hosts: what a host did not answer in its own time is an error of the host.
+// observe ends with area, the context of all hosts. A host that does not answer in its own time has an error.
 func (f *hostFacts) observe(area context.Context, hosts Hosts, commands []hostcommand.Command) {
 	ctx, cancel := context.WithTimeout(area, areaWithin)
 	defer cancel()

@@ -21,7 +21,7 @@ const maxEntities = 1 << 12
 const maxDiagText = 1 << 10
 
 // ParseDiag parses the output of dcgmi diag -j. It ignores lines before the document, where
-// some releases print warnings, and lines that are not JSON after it: on a terminal standard error is there too.
+// some releases print warnings, and lines that are not JSON after it: a terminal adds standard error.
 func ParseDiag(data []byte) (Diag, error) {
 	d, err := guard.Parse("document", func() (Diag, error) { return parseDiag(data) })
 	if err != nil {
