@@ -25,19 +25,18 @@ func observeControllers(ctx context.Context, controllers []site.Redfish, read fu
 	work.SetLimit(controllersAtOnce)
 	for i, c := range controllers {
 		work.Go(func() error {
-			ctx, cancel := context.WithTimeout(ctx, areaWithin)
+			own, cancel := context.WithTimeout(ctx, areaWithin)
 			defer cancel()
-			reading, err := read(ctx, c)
-			if err != nil && ctx.Err() != nil {
-				err = errOutOfTime
-			}
-			out[i] = controllerFacts{c, reading, err}
+			reading, err := read(own, c)
+			out[i] = controllerFacts{c, reading, ofTarget(ctx, own, err)}
 			return nil
 		})
 	}
 	_ = work.Wait() // no function returns an error
 	return out
 }
+
+const remedyController = "look at the log of the controller, restart it (Manager.Reset) or update its firmware"
 
 // judgeFacility judges what gate facility needs in addition to power: access to the controllers and the
 // sign-off.
@@ -48,12 +47,16 @@ func judgeFacility(facts []controllerFacts, s site.SignOff, now time.Time) []Lin
 			out = append(out, unobserved("Redfish", f.controller.Name, remedyTime, "%v", f.err))
 			continue
 		}
+		if errors.Is(f.err, errHung) {
+			out = append(out, stop("Redfish", f.controller.Name, remedyController, "%v", f.err))
+			continue
+		}
 		if f.err != nil {
 			out = append(out, stop("Redfish", f.controller.Name, "check the controller's URL, user, passwordFile and caFile in the site file, and its network connection", "%v", f.err))
 			continue
 		}
 		if err := f.reading.Unread(); err != nil {
-			out = append(out, stop("Redfish", f.controller.Name, "look at the log of the controller, restart it (Manager.Reset) or update its firmware", "%v", err))
+			out = append(out, stop("Redfish", f.controller.Name, remedyController, "%v", err))
 			continue
 		}
 		out = append(out, ok("Redfish", f.controller.Name, "logged in; it lists %d PDUs and %d chassis of the site", len(f.reading.PDUs), len(f.reading.Chassis)))

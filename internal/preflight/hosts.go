@@ -33,10 +33,15 @@ type hostFacts struct {
 	trials     []trial
 	// cut: the preflight had no time for the rest.
 	cut bool
+	// hung is the error of the command at the end of the host's own time; the rest was not tried.
+	hung error
 }
 
 // errOutOfTime is the error of a host or controller that the preflight had no time to ask.
 var errOutOfTime = errors.New("the preflight ran out of time")
+
+// errHung is the error of a host or controller that does not answer.
+var errHung = fmt.Errorf("did not answer within %s", areaWithin)
 
 // trial is a command of a gate that was tried on a host.
 type trial struct {
@@ -71,17 +76,15 @@ func observeHosts(ctx context.Context, hosts Hosts, commands []hostcommand.Comma
 	return facts
 }
 
-func (f *hostFacts) observe(ctx context.Context, hosts Hosts, commands []hostcommand.Command) {
-	ctx, cancel := context.WithTimeout(ctx, areaWithin)
+// observe ends with area, the context of all hosts. A host that does not answer in its own time has an error.
+func (f *hostFacts) observe(area context.Context, hosts Hosts, commands []hostcommand.Command) {
+	ctx, cancel := context.WithTimeout(area, areaWithin)
 	defer cancel()
 	out, err := hosts.Run(ctx, f.name, linuxhost.ClockCommand()...)
 	if err == nil && out.Exit != 0 { // of the shell, or of what grants the privileges
 		err = fmt.Errorf("a first command exited %d: %s", out.Exit, message(out))
 	}
-	if err != nil && ctx.Err() != nil {
-		err = errOutOfTime
-	}
-	if f.login = err; err != nil {
+	if f.login = ofTarget(area, ctx, err); f.login != nil {
 		return
 	}
 	f.clock = node.HostClock{Host: f.name, AskedAt: out.At, AnsweredAt: out.At.Add(out.Took)}
@@ -98,8 +101,13 @@ func (f *hostFacts) observe(ctx context.Context, hosts Hosts, commands []hostcom
 		line := ssh.Quote(c.Tried())
 		t, known := tried[line]
 		if !known {
-			if t = try(ctx, hosts, f.name, c); ctx.Err() != nil {
+			t = try(ctx, hosts, f.name, c)
+			if area.Err() != nil {
 				f.cut, f.modulesErr = true, errOutOfTime
+				return
+			}
+			if ctx.Err() != nil {
+				f.hung = fmt.Errorf("%s: %w", line, errHung)
 				return
 			}
 			tried[line] = t
@@ -109,7 +117,21 @@ func (f *hostFacts) observe(ctx context.Context, hosts Hosts, commands []hostcom
 	}
 	if len(modules) > 0 {
 		f.observeModules(ctx, hosts, modules)
-		f.cut = ctx.Err() != nil
+		f.cut = area.Err() != nil
+	}
+}
+
+// ofTarget is the error of a host or controller: errOutOfTime if its area has no time, errHung if it did not answer in its own.
+func ofTarget(area, target context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case area.Err() != nil:
+		return errOutOfTime
+	case target.Err() != nil:
+		return fmt.Errorf("%w: %w", errHung, err)
+	default:
+		return err
 	}
 }
 

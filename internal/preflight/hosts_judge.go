@@ -12,13 +12,14 @@ import (
 )
 
 const (
-	remedyTime    = "nothing is wrong with it by this line: run the preflight again, with a higher reach.ssh.concurrency, or for fewer nodes"
-	remedyLogin   = "log in from this machine as the site's user (reach.ssh), and check address, user and key"
-	remedyTool    = "install the program on the host, in the PATH of the site's user, with execute permission for that user"
-	remedyHung    = "log in as the site's user and run the command: it does not end"
-	remedyModule  = "load the module on the host (modprobe), and at each boot (/etc/modules-load.d)"
-	remedyModules = "log in as the site's user and list /sys/module"
-	remedyClock   = "set the host's clock: chronyc tracking, or timedatectl timesync-status"
+	remedyTime     = "nothing is wrong with it by this line: run the preflight again, with a higher reach.ssh.concurrency, or for fewer nodes"
+	remedyLogin    = "log in from this machine as the site's user (reach.ssh), and check address, user and key"
+	remedyTool     = "install the program on the host, in the PATH of the site's user, with execute permission for that user"
+	remedyHung     = "log in as the site's user and run the command: it does not end"
+	remedyHungHost = "log in as the site's user and run the command: the host hangs, so read its kernel log, and reboot or power-cycle it"
+	remedyModule   = "load the module on the host (modprobe), and at each boot (/etc/modules-load.d)"
+	remedyModules  = "log in as the site's user and list /sys/module"
+	remedyClock    = "set the host's clock: chronyc tracking, or timedatectl timesync-status"
 )
 
 // commandNotFound is the exit code of a shell for an unknown command.
@@ -47,6 +48,10 @@ func judgeHosts(facts []hostFacts, skew time.Duration) []Line {
 			out = append(out, unobserved("programs", f.name, remedyTime, "%v: not every command was tried", errOutOfTime))
 			continue
 		}
+		if f.hung != nil {
+			out = append(out, stop("programs", f.name, remedyHungHost, "%v", f.hung))
+			continue
+		}
 		out = append(out, f.judgeModules(missing)...)
 	}
 	if skew > 0 {
@@ -62,6 +67,8 @@ func loginLine(f hostFacts) Line {
 		Remedy() string
 	}](f.login); ok {
 		remedy = r.Remedy()
+	} else if errors.Is(f.login, errHung) {
+		remedy = remedyHungHost
 	}
 	return stop("ssh", f.name, remedy, "%v", f.login)
 }

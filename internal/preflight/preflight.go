@@ -75,7 +75,8 @@ func (o Options) within(area string) time.Duration {
 	case areaFacility:
 		targets, atOnce = len(o.Site.Facility.Redfish), controllersAtOnce
 	}
-	return areaWithin + time.Duration(targets/atOnce)*targetWithin
+	rounds := (targets + atOnce - 1) / atOnce // an area with a target ends after it
+	return areaWithin + time.Duration(rounds)*targetWithin
 }
 
 // Run checks everything that the gates need. The error is for invalid input, or for the end of

@@ -71,33 +71,88 @@ func TestHostsWithoutTime(t *testing.T) {
 	}
 }
 
-// Controllers are read concurrently, and one that there is no time for is unobserved.
+// Controllers are read concurrently. One that does not answer in its own time is an obstacle, and one that the area has no time for is unobserved.
 func TestControllersWithoutTime(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var controllers []site.Redfish
-		for _, name := range manyHosts(60) {
-			controllers = append(controllers, site.Redfish{Name: name, Chassis: []string{"1"}})
-		}
-		read := func(ctx context.Context, r site.Redfish) (redfish.Reading, error) {
-			took := 15 * time.Second
-			if r.Name == "gpu-0007" {
-				took = time.Hour
+	for within, want := range map[time.Duration]string{
+		2 * areaWithin:  "would-stop Redfish gpu-0007: did not answer within 3m0s",
+		2 * time.Minute: "unobserved Redfish gpu-0007: the preflight ran out of time",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var controllers []site.Redfish
+			for _, name := range manyHosts(60) {
+				controllers = append(controllers, site.Redfish{Name: name, Chassis: []string{"1"}})
 			}
-			select {
-			case <-ctx.Done():
-				return redfish.Reading{}, ctx.Err()
-			case <-time.After(took):
-				return redfish.Reading{Controller: r.Name}, nil
+			read := func(ctx context.Context, r site.Redfish) (redfish.Reading, error) {
+				took := 15 * time.Second
+				if r.Name == "gpu-0007" {
+					took = time.Hour
+				}
+				select {
+				case <-ctx.Done():
+					return redfish.Reading{}, ctx.Err()
+				case <-time.After(took):
+					return redfish.Reading{Controller: r.Name}, nil
+				}
 			}
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), areaWithin)
-		defer cancel()
-		lines := judgeFacility(observeControllers(ctx, controllers, read), site.SignOff{}, time.Now())
-		lines = slices.DeleteFunc(lines, func(l Line) bool { return l.Check != "Redfish" })
-		require(t, "controllers", lines, "unobserved Redfish gpu-0007: the preflight ran out of time")
-		if len(lines) != len(controllers) {
-			t.Errorf("%d lines", len(lines))
-		}
-	})
+			ctx, cancel := context.WithTimeout(t.Context(), within)
+			defer cancel()
+			lines := judgeFacility(observeControllers(ctx, controllers, read), site.SignOff{}, time.Now())
+			lines = slices.DeleteFunc(lines, func(l Line) bool { return l.Check != "Redfish" })
+			require(t, "controllers", lines, want)
+			if len(lines) != len(controllers) {
+				t.Errorf("%d lines", len(lines))
+			}
+		})
+	}
+}
+
+// hanging answers all commands but one at once, and that one never.
+type hanging string
+
+func (h hanging) Run(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+	if argv[0] == string(h) {
+		<-ctx.Done()
+		return ssh.Output{}, ctx.Err()
+	}
+	return slow(time.Second).Run(ctx, host, argv...)
+}
+
+// A host that hangs while the preflight has time is an obstacle.
+func TestAHostThatHangs(t *testing.T) {
+	t.Parallel()
+	commands := []hostcommand.Command{}
+	for _, program := range []string{"one", "two", "three", "four"} {
+		commands = append(commands, hostcommand.Command{Argv: []string{program}, Hosts: manyHosts(1), Read: func(ssh.Output) (string, error) { return "", nil }})
+	}
+	for name, tt := range map[string]struct {
+		hosts Hosts
+		want  string
+	}{
+		"the first command": {hanging(linuxhost.ClockCommand()[0]), "would-stop ssh gpu-0001: did not answer within 3m0s"},
+		"every program":     {allButTheClock{}, "would-stop programs gpu-0001: three: did not answer within 3m0s"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &site.Site{Inventory: site.Inventory{Nodes: make([]site.Node, 1)}, Reach: site.Reach{SSH: site.SSH{Concurrency: 16}}}
+			ctx, cancel := context.WithTimeout(t.Context(), Options{Site: s}.within(areaHosts))
+			defer cancel()
+			lines := judgeHosts(observeHosts(ctx, tt.hosts, commands, 1), 0)
+			if !slices.ContainsFunc(lines, func(l Line) bool {
+				return strings.HasPrefix(fmt.Sprintf("%s %s %s: %s", l.Result, l.Check, l.Target, l.Observed), tt.want)
+			}) {
+				t.Errorf("%s: %+v, want %q", name, lines, tt.want)
+			}
+		})
+	}
+}
+
+// allButTheClock answers the first command alone.
+type allButTheClock struct{}
+
+func (allButTheClock) Run(ctx context.Context, host string, argv ...string) (ssh.Output, error) {
+	if strings.Join(argv, " ") == strings.Join(linuxhost.ClockCommand(), " ") {
+		return slow(time.Second).Run(ctx, host, argv...)
+	}
+	<-ctx.Done()
+	return ssh.Output{}, ctx.Err()
 }

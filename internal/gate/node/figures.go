@@ -23,7 +23,7 @@ const (
 	kindBridges = "lspci" // PCIe bridges
 	// kindJobs is of a Slurm cluster alone, before all others. Its target is the login host.
 	kindJobs = "scontrol-nodes"
-	// kindPods is of a Kubernetes cluster, before all others. Its target is the cluster.
+	// kindPods is of a Kubernetes cluster, before all others with the target cluster, and of a host before its diagnostic.
 	kindPods = "pods"
 	// NVLink error counters before and after the diagnostic.
 	kindErrorsBefore = "nvidia-smi-nvlink-errors"

@@ -2,6 +2,8 @@ package node_test
 
 import (
 	"context"
+	"errors"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +63,10 @@ func TestNVIDIASMIHangs(t *testing.T) {
 				if line == hangs {
 					took = 100 * time.Hour
 				}
-				return answers[line], limited(ctx, took)
+				began, out := time.Now(), answers[line]
+				err := limited(ctx, took)
+				out.Took = time.Since(began)
+				return out, err
 			}}})
 			began, rec := time.Now(), &recorder{}
 			if err := g.Observe(t.Context(), rec); err != nil {
@@ -80,6 +85,34 @@ func TestNVIDIASMIHangs(t *testing.T) {
 				t.Errorf("%s hangs: %+v", hangs, j.Findings)
 			}
 		})
+	}
+}
+
+// A connection that times out, as that to the API server for a tool in a pod, is not a driver that hangs: the command did not run.
+func TestADialThatTimesOutIsNotAHungDriver(t *testing.T) {
+	t.Parallel()
+	_, timedOut := (&net.Dialer{Deadline: time.Unix(1, 0)}).DialContext(t.Context(), "tcp", "127.0.0.1:6443")
+	if _, ok := errors.AsType[*net.OpError](timedOut); !ok || !errors.Is(timedOut, context.DeadlineExceeded) {
+		t.Fatalf("%v is not the timeout of a dial", timedOut)
+	}
+	answers := outputs(t)
+	g := node.New(testSite(1), testProfile(t), node.Deps{Hosts: fakeHosts{run: func(_ context.Context, _, line string) (ssh.Output, error) {
+		if line == "nvidia-smi -q -x" {
+			return ssh.Output{Took: 30 * time.Second}, timedOut
+		}
+		return answers[line], nil
+	}}})
+	rec := &recorder{}
+	if err := g.Observe(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range g.Judge(rec.obs).Findings {
+		if strings.Contains(f.Message, "did not end") || strings.Contains(f.Remedy, "power-cycle") {
+			t.Errorf("%+v", f)
+		}
+	}
+	if kinds := rec.kindsOf("gpu-01"); kinds[0] != "nvidia-smi!" || !slices.Contains(kinds, "nvidia-smi-nvlink") {
+		t.Errorf("the other commands were not run: %v", kinds)
 	}
 }
 

@@ -59,7 +59,7 @@ func (l *LowLoad) Observe(ctx context.Context, rec check.Recorder, host string) 
 	if l.gate.deps.Hosts == nil {
 		return errNoHosts
 	}
-	return l.gate.observeHost(ctx, rec, host, l.gate.commands(), nil)
+	return l.gate.observeHost(ctx, rec, host, l.gate.commands(), podFigures{})
 }
 
 // HostFinding is a finding about a node, with the kind of the observation that shows it.

@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/firstlight/firstlight/internal/check"
 	"github.com/firstlight/firstlight/internal/gate/onhost"
-	"github.com/firstlight/firstlight/internal/probe/kube"
 	"github.com/firstlight/firstlight/internal/probe/nvidia"
 	"github.com/firstlight/firstlight/internal/probe/ssh"
 	"github.com/firstlight/firstlight/internal/site"
@@ -45,16 +45,24 @@ func (g *Gate) observeHosts(ctx context.Context, rec check.Recorder, commands []
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(g.concurrency())
 	for _, n := range g.site.Inventory.Nodes {
-		work.Go(func() error { return g.observeHost(ctx, rec, n.Name, commands, pods.Nodes[n.Name]) })
+		work.Go(func() error { return g.observeHost(ctx, rec, n.Name, commands, pods) })
 	}
 	return work.Wait()
 }
 
-// observeHost runs commands on one host, of which pods hold GPUs; its error is the recorder's or the
+// observeHost runs commands on one host; pods are those at the start of the gate. Its error is the recorder's or the
 // context's.
-func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string, commands []command, pods []kube.Holder) error {
+func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string, commands []command, pods podFigures) error {
 	used, hung := false, false
+	var before smiFigures // zero without output
 	for _, c := range commands {
+		if c.kind == kindDiag && !(hung && c.usesDriver()) {
+			held, err := g.observePodsOf(ctx, rec, host, pods)
+			if err != nil {
+				return err
+			}
+			used = g.used(before, held)
+		}
 		if used && ofDiagnostic(c.kind) || hung && c.usesDriver() {
 			continue
 		}
@@ -75,8 +83,7 @@ func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string,
 		}
 		hung = hung || r.hung && c.usesDriver()
 		if c.kind == kindBefore {
-			before, _ := r.figures.(smiFigures) // zero without output
-			used = g.used(before, pods)
+			before, _ = r.figures.(smiFigures)
 		}
 	}
 	return nil
@@ -108,7 +115,9 @@ func (g *Gate) run(ctx context.Context, rec check.Recorder, host string, c comma
 	limited := ssh.Within(ctx, commandWithin)
 	out, err := g.deps.Hosts.Run(limited, host, argv...)
 	attempt = attempt.Raw(onhost.Raw(out)).From(out.Origin)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !ssh.Loads(ctx) && !errors.Is(err, ssh.ErrUnreachable) {
+	// A dial that times out, as that of the API server for a pod, is a DeadlineExceeded too.
+	ranOut := out.Took >= ssh.Limit(limited, cmp.Or(g.site.Reach.SSH.Timeout.D(), commandWithin))-time.Second // Took begins after the timer
+	if errors.Is(err, context.DeadlineExceeded) && ranOut && ctx.Err() == nil && !ssh.Loads(ctx) && !errors.Is(err, ssh.ErrUnreachable) {
 		return ran{hung: true}, attempt.Record(nil, fmt.Errorf("%s %w: %w", line, errHung, err))
 	}
 	if err != nil {

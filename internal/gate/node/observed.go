@@ -54,10 +54,13 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 	for _, o := range obs {
 		byHost[o.Target] = append(byHost[o.Target], o)
 	}
-	pods := last[podFigures](obs, kindPods)
+	pods := last[podFigures](byHost[onCluster], kindPods)
 	var out []*host
 	for _, n := range g.site.Inventory.Nodes {
-		of := byHost[n.Name]
+		of, holders := byHost[n.Name], pods.fig.Nodes[n.Name]
+		if now := last[podFigures](of, kindPods); now.ok() {
+			holders = now.fig.Nodes[n.Name] // evidence of earlier releases has the pods of the start alone
+		}
 		counters := [2]string{kindErrorsBefore, kindErrorsAfter}
 		if g.lowLoad {
 			counters = [2]string{kindErrorsPrevious, kindErrorsBefore}
@@ -70,7 +73,7 @@ func (g *Gate) hosts(obs []check.Observation) []*host {
 			hcas:       last[hcaFigures](of, kindHCAs),
 			diag:       last[diagFigures](of, kindDiag),
 			kernel:     last[nvidia.XidLog](of, kindKernel),
-			pods:       pods.fig.Nodes[n.Name],
+			pods:       holders,
 			facts:      last[hostFigures](of, kindHost),
 			load:       last[loadFigures](of, kindLoad),
 			manager:    last[nvidia.FabricManager](of, kindManager),

@@ -32,14 +32,35 @@ func (g *Gate) observePods(ctx context.Context, rec check.Recorder) (podFigures,
 	if g.deps.Cluster == nil || !g.looksAtPods() {
 		return podFigures{}, nil
 	}
-	attempt := g.observer(rec).Begin(kindPods, "cluster", inventory.UsageCommand(g.site.GPUStack.DeviceClass))
+	return g.listPods(ctx, rec, onCluster, g.site.NodeNames())
+}
+
+// observePodsOf records the pods that hold GPUs of a host just before its diagnostic: a gate of many hosts reaches some of them hours
+// after its start. If they cannot be listed, they are those of the start; without these, the cluster is not asked again.
+func (g *Gate) observePodsOf(ctx context.Context, rec check.Recorder, host string, start podFigures) ([]kube.Holder, error) {
+	if start.Nodes == nil {
+		return nil, nil
+	}
+	now, err := g.listPods(ctx, rec, host, []string{host})
+	if err != nil || now.Nodes == nil {
+		return start.Nodes[host], err
+	}
+	return now.Nodes[host], nil
+}
+
+// onCluster is the target of the pods of all nodes.
+const onCluster = "cluster"
+
+// listPods records the pods that hold GPUs of nodes; zero if they cannot be listed.
+func (g *Gate) listPods(ctx context.Context, rec check.Recorder, target string, nodes []string) (podFigures, error) {
+	attempt := g.observer(rec).Begin(kindPods, target, inventory.UsageCommand(g.site.GPUStack.DeviceClass))
 	ctx, cancel := context.WithTimeout(ctx, podsWithin)
 	defer cancel()
 	cluster, err := g.deps.Cluster(ctx)
 	if err != nil {
 		return podFigures{}, attempt.Record(nil, err)
 	}
-	usage, err := inventory.UsageBehindCordon(ctx, cluster, g.site.GPUStack.DeviceClass, g.site.NodeNames())
+	usage, err := inventory.UsageBehindCordon(ctx, cluster, g.site.GPUStack.DeviceClass, nodes)
 	if err != nil {
 		return podFigures{}, attempt.Record(nil, err)
 	}
@@ -97,8 +118,10 @@ func (g *Gate) judgeUsed(b *check.Builder, h *host) {
 
 // judgePods notes that the pods are not known.
 func (g *Gate) judgePods(b *check.Builder, obs []check.Observation) {
-	if of := check.OfKind(obs, kindPods); len(of) > 0 && of[len(of)-1].Failed() {
-		o := of[len(of)-1]
-		b.Note(o.ID, "cluster", remedyPods, "the pods that hold GPUs are not known, only the processes on them: %s", o.Err)
+	for _, o := range check.OfKind(obs, kindPods) {
+		if !o.Failed() {
+			continue
+		}
+		b.Note(o.ID, o.Target, remedyPods, "the pods that hold GPUs are not known, only the processes on them: %s", o.Err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -103,10 +104,47 @@ func TestGPUsInUse(t *testing.T) {
 					t.Errorf("%q is not in %s", want, text)
 				}
 			}
+			old := slices.DeleteFunc(slices.Clone(rec.obs), func(o check.Observation) bool { return o.Kind == "pods" && o.Target != "cluster" })
+			if diff := cmp.Diff(j.Findings, plan.Judge(g, old).Findings); diff != "" {
+				t.Errorf("evidence with the pods of the start alone: %s", diff)
+			}
 			if used := strings.Contains(text, "in use"); used != (tt.says != nil) || used && strings.Contains(text, "dcgmi-diag was not run") {
 				t.Error(text)
 			}
 		})
+	}
+}
+
+// The pods of a host are those just before its diagnostic, not those at the start of the gate.
+func TestPodsOfTheMomentOfTheDiagnostic(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		start, later string
+		runs         bool
+	}{"a pod came": {"0", "8", false}, "a pod ended": {"8", "0", true}} {
+		answers, ran, asked := outputs(t), false, 0
+		s, p := testSite(1), testProfile(t)
+		p.Node.GPUs.Value = 2
+		g := node.New(s, p, node.Deps{
+			Cluster: func(context.Context) (*kube.Cluster, error) {
+				if asked++; asked == 1 {
+					return holding(tt.start), nil
+				}
+				return holding(tt.later), nil
+			},
+			Hosts: fakeHosts{run: func(_ context.Context, _, line string) (ssh.Output, error) {
+				ran = ran || strings.HasPrefix(line, "dcgmi diag")
+				return answers[line], nil
+			}},
+		})
+		rec := &recorder{}
+		if err := g.Observe(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		inUse := slices.ContainsFunc(plan.Judge(g, rec.obs).Findings, func(f check.Finding) bool { return strings.Contains(f.Message, "in use") })
+		if ran != tt.runs || inUse == tt.runs {
+			t.Errorf("%s: the diagnostic ran: %t; reported in use: %t", name, ran, inUse)
+		}
 	}
 }
 

@@ -47,7 +47,11 @@ func (c *Cluster) usage(ctx context.Context, nodes []string, name string, cordon
 	for _, n := range nodes {
 		usage[n] = Usage{}
 	}
-	list, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	ofNode, ofPod := "", "status.phase!=Succeeded,status.phase!=Failed"
+	if len(nodes) == 1 { // not the pods of a thousand nodes
+		ofNode, ofPod = "metadata.name="+nodes[0], ofPod+",spec.nodeName="+nodes[0]
+	}
+	list, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{FieldSelector: ofNode})
 	if err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
@@ -60,7 +64,7 @@ func (c *Cluster) usage(ctx context.Context, nodes []string, name string, cordon
 		usage[n.Name] = u
 	}
 	pods, err := c.Client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{
-		FieldSelector: "status.phase!=Succeeded,status.phase!=Failed",
+		FieldSelector: ofPod,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)

@@ -21,7 +21,7 @@ const maxEntities = 1 << 12
 const maxDiagText = 1 << 10
 
 // ParseDiag parses the output of dcgmi diag -j. It ignores lines before the document, where
-// some releases print warnings.
+// some releases print warnings, and lines that are not JSON after it: a terminal adds standard error.
 func ParseDiag(data []byte) (Diag, error) {
 	d, err := guard.Parse("document", func() (Diag, error) { return parseDiag(data) })
 	if err != nil {
@@ -50,8 +50,10 @@ func parseDiag(data []byte) (Diag, error) {
 		}
 		return Diag{}, fmt.Errorf("decode JSON: %w", err)
 	}
-	if rest := bytes.TrimSpace(text[start+int(dec.InputOffset()):]); len(rest) > 0 {
-		return Diag{}, fmt.Errorf("%.80q after the document", firstLine(rest))
+	for line := range bytes.Lines(text[start+int(dec.InputOffset()):]) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && (line[0] == '{' || line[0] == '}' || json.Valid(line)) {
+			return Diag{}, fmt.Errorf("%.80q after the document", line)
+		}
 	}
 	return doc.diag()
 }

@@ -89,6 +89,19 @@ func TestParseDiag(t *testing.T) {
 	}
 }
 
+// On a terminal the standard error of dcgmi is in its output, before or after the document.
+func TestParseDiagWithStandardError(t *testing.T) {
+	t.Parallel()
+	want, err := nvidia.ParseDiag([]byte(four))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := nvidia.ParseDiag([]byte("warning\r\n" + four + "\r\nError: lost\r\n[ERROR] nvvs\r\n"))
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
 func TestParseDiagRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ in, want string }{
@@ -101,7 +114,7 @@ func TestParseDiagRefuses(t *testing.T) {
 		"an unknown status": {strings.Replace(four, `"Pass"`, `"Fine"`, 1), "unknown status \"Fine\": want one of Pass"},
 		"a test of no name": {strings.Replace(four, `"name":"software"`, `"name":""`, 1), "name is missing"},
 		"a wrong GPU":       {strings.Replace(three, `"gpu_ids":"0,1"`, `"gpu_ids":"all"`, 1), "invalid GPU list"},
-		"text behind it":    {four + "\nError: lost", "after the document"},
+		"a second document": {four + "\n" + four, "after the document"},
 		"UTF-16":            {"\xff\xfe{\x00", "UTF-8"},
 		"another type":      {`{"DCGM Diagnostic":[]}`, "decode JSON"},
 	}

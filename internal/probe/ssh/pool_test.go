@@ -194,6 +194,31 @@ func TestSilentHosts(t *testing.T) {
 	}
 }
 
+// A host that does not answer the request of a terminal must not hold up the caller of a load beyond the time it has.
+func TestNoAnswerToTheTerminal(t *testing.T) {
+	t.Parallel()
+	h, s := host(t, echo)
+	h.noTerminal.Store(true)
+	p := pool(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	returned := make(chan error, 1)
+	go func() {
+		_, err := p.Run(ssh.WithLoad(ctx, time.Minute), "gpu-01", "true")
+		returned <- err
+	}()
+	select {
+	case err := <-returned:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the command did not return at the end of its context")
+		h.hangUp()
+		<-returned
+	}
+}
+
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
 	user, key := ed25519Key(t)
@@ -262,14 +287,29 @@ func TestCommandsOfAHostShareASlot(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if _, err := p.Run(ended, "gpu-02", "short"); !errors.Is(err, context.Canceled) {
-		t.Errorf("another host: %v", err)
+	waits, end := context.WithCancel(ctx)
+	other := make(chan error, 1)
+	go func() {
+		_, err := p.Run(waits, "gpu-02", "short")
+		other <- err
+	}()
+	select {
+	case err := <-other:
+		t.Errorf("another host did not wait: %v", err)
+		other <- err
+	case <-time.After(300 * time.Millisecond): // a command takes some ms
 	}
+	end()
+	if err := <-other; !errors.Is(err, context.Canceled) {
+		t.Errorf("another host at the end of its context: %v", err)
+	}
+	go func() {
+		_, err := p.Run(ctx, "gpu-02", "short")
+		other <- err
+	}()
 	close(release)
 	long.Wait()
-	if _, err := p.Run(ctx, "gpu-02", "short"); err != nil {
+	if err := <-other; err != nil {
 		t.Errorf("after the long command: %v", err)
 	}
 }

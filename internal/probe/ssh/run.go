@@ -83,12 +83,14 @@ func (p *Pool) run(ctx context.Context, host string, argv []string) (Output, err
 	defer session.Close() //nolint:errcheck // already closed at the end of the command
 	stdout, stderr := &Buffer{}, &Buffer{}
 	session.Stdout, session.Stderr = stdout, stderr
-	if Loads(ctx) {
-		attach(session)
-	}
 	line := Quote(argv)
 	ended := make(chan error, 1)
-	go func() { ended <- session.Run(line) }()
+	go func() {
+		if Loads(ctx) {
+			attach(session) // waits for an answer, which a host that hangs does not send
+		}
+		ended <- session.Run(line)
+	}()
 	select {
 	case err = <-ended:
 	case <-ctx.Done():

@@ -35,7 +35,10 @@ type server struct {
 	// silent makes connections that are accepted from then on answer nothing.
 	silent atomic.Bool
 	// mute makes every session request go unanswered.
-	mute    atomic.Bool
+	mute atomic.Bool
+	// noTerminal makes requests of a terminal go unanswered.
+	noTerminal atomic.Bool
+
 	logins  atomic.Int32
 	running atomic.Int32
 	most    atomic.Int32
@@ -149,6 +152,9 @@ func (s *server) session(ch ssh.Channel, requests <-chan *ssh.Request) {
 	closed := make(chan struct{})
 	defer close(closed)
 	for r := range requests {
+		if r.Type == "pty-req" && s.noTerminal.Load() {
+			continue
+		}
 		if r.Type != "exec" {
 			_ = r.Reply(false, nil)
 			continue
