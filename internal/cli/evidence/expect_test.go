@@ -118,7 +118,8 @@ func TestTheOrderOfAnEarlierVersionIsAccepted(t *testing.T) {
 		}
 		i := slices.IndexFunc(order.Steps, func(s pipeline.Step) bool { return s.Name == "conformance" })
 		order.Steps[i].Needs, order.Steps[i].ContinueOnFailure = tt.needs, tt.continues
-		differs := slices.ContainsFunc(parseCommand([]string{"firstlight", "validate", "--intent", "training"}).compareCase(validate.Case{Order: order}, s, p, nil), func(d evidence.PlanProblem) bool {
+		problems, _ := parseCommand([]string{"firstlight", "validate", "--intent", "training"}).compareCase(validate.Case{Order: order}, s, p, nil)
+		differs := slices.ContainsFunc(problems, func(d evidence.PlanProblem) bool {
 			return strings.Contains(d.Message, "the steps differ")
 		})
 		if differs == tt.accepted {
