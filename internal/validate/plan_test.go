@@ -195,7 +195,7 @@ func TestConformanceRunsWithoutAnAutoscaler(t *testing.T) {
 	c := caseFor(t, pipeline.Training, 32)
 	for declared, want := range map[string]string{"": "", "cluster_autoscaling": "", "cluster_autoscaling pod_autoscaling": "does not apply (bought)"} {
 		c.NotApplicable = map[string]string{}
-		for _, id := range strings.Fields(declared) {
+		for id := range strings.FieldsSeq(declared) {
 			c.NotApplicable[id] = "bought"
 		}
 		made, err := c.Plan(s, p, conformance.Deps{})

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/firstlight/firstlight/internal/cli/cmdutil"
+	"github.com/firstlight/firstlight/internal/poll"
 	"github.com/firstlight/firstlight/internal/proctree"
 	"github.com/firstlight/firstlight/internal/reservation/broker"
 	"github.com/firstlight/firstlight/internal/reservation/lease"
@@ -112,11 +113,10 @@ func TestReservationOfAStoppedCommandThatMayStillRunIsQuarantined(t *testing.T) 
 func (f *failing) waitFor(t *testing.T, file string, given bool) string {
 	t.Helper()
 	go func() {
-		for t.Context().Err() == nil {
+		for poll.Sleep(t.Context(), 10*time.Millisecond) == nil {
 			if _, err := os.Stat(file); err == nil {
 				break
 			}
-			time.Sleep(10 * time.Millisecond)
 		}
 		if given {
 			f.mu.Lock()

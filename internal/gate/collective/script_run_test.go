@@ -192,7 +192,7 @@ func TestRelease(t *testing.T) {
 	}
 	hosts := func(indices string) string { // their names
 		var out []string
-		for _, i := range strings.Fields(indices) {
+		for i := range strings.FieldsSeq(indices) {
 			out = append(out, "collective-"+i+".collective")
 		}
 		return strings.Join(out, " ")

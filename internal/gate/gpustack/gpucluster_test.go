@@ -88,10 +88,7 @@ func TestGPUCluster(t *testing.T) {
 				t.Fatal(err)
 			}
 			j := plan.Judge(g, append(append(f.observations(t), o), m.obs...))
-			text := j.Reason
-			for _, finding := range j.Findings {
-				text += "\n" + finding.Suspect + ": " + finding.Message
-			}
+			text := said(j)
 			if j.Verdict != c.want || !strings.Contains(text, c.says) {
 				t.Errorf("%s, want %s with %q: %s", j.Verdict, c.want, c.says, text)
 			}
@@ -100,4 +97,13 @@ func TestGPUCluster(t *testing.T) {
 			}
 		})
 	}
+}
+
+// said are the reason and the findings of a judgement, a line each.
+func said(j check.Judgement) string {
+	lines := []string{j.Reason}
+	for _, f := range j.Findings {
+		lines = append(lines, f.Suspect+": "+f.Message)
+	}
+	return strings.Join(lines, "\n")
 }

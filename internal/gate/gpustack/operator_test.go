@@ -80,10 +80,7 @@ func TestOperatorDeployment(t *testing.T) {
 				t.Fatal(err)
 			}
 			j := plan.Judge(g, f.observations(t))
-			text := j.Reason
-			for _, finding := range j.Findings {
-				text += "\n" + finding.Suspect + ": " + finding.Message
-			}
+			text := said(j)
 			if j.Verdict != c.want || !strings.Contains(text, c.says) {
 				t.Errorf("%s, want %s with %q: %s", j.Verdict, c.want, c.says, text)
 			}

@@ -38,10 +38,7 @@ func TestNodesOfAnotherSite(t *testing.T) {
 				}
 			}
 			j := plan.Judge(g, f.observations(t))
-			text := j.Reason
-			for _, finding := range j.Findings {
-				text += "\n" + finding.Suspect + ": " + finding.Message
-			}
+			text := said(j)
 			if j.Verdict != c.want || !strings.Contains(text, c.says) {
 				t.Errorf("%s, want %s with %q: %s", j.Verdict, c.want, c.says, text)
 			}

@@ -56,7 +56,7 @@ func (g *Gate) observeHost(ctx context.Context, rec check.Recorder, host string,
 	used, hung := false, false
 	var before smiFigures // zero without output
 	for _, c := range commands {
-		if c.kind == kindDiag && !(hung && c.usesDriver()) {
+		if c.kind == kindDiag && (!hung || !c.usesDriver()) {
 			held, err := g.observePodsOf(ctx, rec, host, pods)
 			if err != nil {
 				return err

@@ -166,7 +166,7 @@ func (p *printed) exits() {
 				continue
 			}
 			for i := first; i <= min(last, len(p.tasks)-1); i++ {
-				p.tasks[i].failed(int32(code), m[1])
+				p.tasks[i].failed(int32(code), m[1]) //nolint:gosec // ParseInt bounds it
 			}
 		}
 	}

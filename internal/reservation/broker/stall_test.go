@@ -17,7 +17,7 @@ type stalls struct{ until atomic.Pointer[time.Time] }
 // Suspended is called at each step, and returns when the process runs again. The machine was not suspended.
 func (s *stalls) Suspended() time.Duration {
 	if t := s.until.Load(); t != nil {
-		time.Sleep(time.Until(*t))
+		<-time.After(time.Until(*t)) // of the bubble
 	}
 	return 0
 }
