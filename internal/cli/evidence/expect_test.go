@@ -71,14 +71,7 @@ func TestOnlyTheGroupsOfTheGivenSiteAreRead(t *testing.T) {
 // A reason with spaces around it is the same in the case, which has it without, and in the command.
 func TestReasonsAreComparedWithoutSpaces(t *testing.T) {
 	t.Parallel()
-	s, err := site.Parse("site.yaml", site.Example())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := profile.Load(s.Profile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, p := exampleSite(t)
 	for given, same := range map[string]bool{"x=y": true, "x= y ": true, "x=y\n": true, "x=z": false, "w= y": false} {
 		c := parseCommand([]string{"firstlight", "validate", "--not-applicable", given})
 		named := false
@@ -95,14 +88,7 @@ func TestReasonsAreComparedWithoutSpaces(t *testing.T) {
 // The order of a run of an earlier version is accepted as it was. Regression: in November 2026 every one was refused.
 func TestTheOrderOfAnEarlierVersionIsAccepted(t *testing.T) {
 	t.Parallel()
-	s, err := site.Parse("site.yaml", site.Example())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := profile.Load(s.Profile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, p := exampleSite(t)
 	for name, tt := range map[string]struct {
 		needs, continues []string
 		accepted         bool
@@ -126,4 +112,17 @@ func TestTheOrderOfAnEarlierVersionIsAccepted(t *testing.T) {
 			t.Errorf("%s: differs %t", name, differs)
 		}
 	}
+}
+
+func exampleSite(t *testing.T) (*site.Site, *profile.Profile) {
+	t.Helper()
+	s, err := site.Parse("site.yaml", site.Example())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load(s.Profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, p
 }
