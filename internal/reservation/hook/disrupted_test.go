@@ -74,6 +74,26 @@ func TestDeletedPodIsDisrupted(t *testing.T) {
 	}
 }
 
+// A hook that failed before its pod was disrupted has failed by itself.
+func TestHookThatFailedBeforeADisruption(t *testing.T) {
+	t.Parallel()
+	finished := metav1.NewTime(time.Date(2026, 11, 21, 3, 0, 0, 0, time.UTC))
+	for asked, want := range map[time.Duration]string{-5 * time.Second: "EvictionByEvictionAPI drained", 5 * time.Second: ""} {
+		pod := &corev1.Pod{
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "hook"}}},
+			Status: corev1.PodStatus{
+				Conditions: []corev1.PodCondition{{
+					Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", Message: "drained", LastTransitionTime: metav1.NewTime(finished.Add(asked)),
+				}},
+				ContainerStatuses: []corev1.ContainerStatus{{Name: "hook", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: finished}}}},
+			},
+		}
+		if got := disrupted(pod); got != want {
+			t.Errorf("disrupted %s after its end: %q", asked, got)
+		}
+	}
+}
+
 // A Job that failed and has no pod was disrupted: a hook that fails leaves its pod. A timeout also removes it,
 // perhaps before the Job has a condition.
 func TestPodOfAJobThatTimedOut(t *testing.T) {
