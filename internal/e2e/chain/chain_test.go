@@ -187,7 +187,7 @@ func deleteKept(t *testing.T, c chain, lab string) {
 	pools := map[string]bool{}
 	for _, f := range c.Hops[len(c.Hops)-1].Findings {
 		_, names, _ := strings.Cut(f.Remedy, "kubectl delete nodepool ")
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
 			pools[name] = true
 		}
 	}
