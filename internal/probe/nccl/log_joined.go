@@ -15,7 +15,6 @@ var (
 	tagEnds = regexp.MustCompile(`(?:[\]|)]|>:|:\s)\s*$`)
 	// tag is the label of mpirun, and the time that NCCL prints first, behind a line: they are of the next one.
 	tag       = regexp.MustCompile(`(?:\[[\w.@-]*\d+,\d+\]<std(?:out|err)>:\s?)?(?:\[[0-9: .-]+\]\s)?$`)
-	blanks    = regexp.MustCompile(`(?:\t|\s\s)$`)
 	onlyDigit = regexp.MustCompile(`^\d+$`)
 )
 
@@ -46,7 +45,7 @@ func (p *logParser) segments(text string) (lines []segment, ok bool) {
 		}
 		at := m[3] - len(host)
 		if i > 0 {
-			lines = append(lines, segment{text: tag.ReplaceAllString(text[begin:at], ""), cut: !blanks.MatchString(text[:at])})
+			lines = append(lines, segment{text: tag.ReplaceAllString(text[begin:at], ""), cut: !endsInBlanks(text[:at])})
 		}
 		begin, header = at, m[1]
 	}
@@ -56,13 +55,20 @@ func (p *logParser) segments(text string) (lines []segment, ok bool) {
 	return lines, true
 }
 
+// endsInBlanks reports whether text ends in a tab or in two blanks: a column ends there, and what follows begins a line.
+func endsInBlanks(text string) bool {
+	const blank = "\t\n\f\r "
+	kept := strings.TrimRight(text[max(0, len(text)-2):], blank)
+	return strings.HasSuffix(text, "\t") || (len(text) > 1 && kept == "")
+}
+
 // hostEnding returns the host at the end of word: the whole word behind a label or blanks, or else the longest
 // host that is known from other lines.
 func (p *logParser) hostEnding(before, word string, first bool) (host string, certain bool) {
 	switch {
 	case p.hosts[word] != nil, first && labels.MatchString(before), !first && tagEnds.MatchString(before):
 		return word, true
-	case !first && blanks.MatchString(before) && (word[0] < '0' || word[0] > '9'):
+	case !first && endsInBlanks(before) && (word[0] < '0' || word[0] > '9'):
 		return word, true
 	}
 	for at := max(0, len(word)-maxHostName); at < len(word); at++ {
