@@ -57,9 +57,8 @@ func (p *logParser) segments(text string) (lines []segment, ok bool) {
 
 // endsInBlanks reports whether text ends in a tab or in two blanks: a column ends there, and what follows begins a line.
 func endsInBlanks(text string) bool {
-	const blank = "\t\n\f\r "
-	kept := strings.TrimRight(text[max(0, len(text)-2):], blank)
-	return strings.HasSuffix(text, "\t") || (len(text) > 1 && kept == "")
+	const blanks = "\t\n\f\r "
+	return strings.HasSuffix(text, "\t") || len(text) > 1 && strings.Trim(text[len(text)-2:], blanks) == ""
 }
 
 // hostEnding returns the host at the end of word: the whole word behind a label or blanks, or else the longest

@@ -43,6 +43,7 @@ func TestParseJoinedLines(t *testing.T) {
 		"the host is named later":              {send + receive + "\n" + tree, []nccl.Channel{received}, 3, 1, 1},
 		"the host is not known":                {send + receive + "\n", nil, 2, 1, 0},
 		"the host is not known, blanks":        {send + "   " + receive + "\n", []nccl.Channel{received, sent}, 2, 0, 0},
+		"the host is not known, a tab":         {send + "\t" + receive + "\n", []nccl.Channel{received, sent}, 2, 0, 0},
 		"a tag between":                        {send + "[1,8]<stdout>:" + receive + "\n", []nccl.Channel{received}, 2, 1, 1},
 		"a time between":                       {send + "[2026-04-28 14:14:47] " + receive + "\n", []nccl.Channel{received}, 2, 1, 1},
 		"a tag and a time between":             {send + "[1,8]<stdout>:[2026-04-28 14:14:47] " + receive + "\n", []nccl.Channel{received}, 2, 1, 1},
